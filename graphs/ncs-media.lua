@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- graphs/ncs-media.lua: video and voice beside data over one line, each with a service of its own (Park 1998, figure 2).
+-- graphs/ncs-media.lua: video and voice beside data over one line, each with a service of its own (Park 1998, fig. 2).
 -- Run it:   vp-run --virtual graphs/ncs-media.lua loss=2%
 --           vp-run --virtual graphs/ncs-media.lua loss=2% service=data
 local threading = include "lib/presets.lua"

@@ -64,7 +64,7 @@ struct xk_ops {
 	void (*rep_stop)(struct xk_rep *r);
 	/* Once per node, bottom-up, outside all VPs, when the workers run (in virtual time there are
 	 * none): starts threads of its own.  halt, top-down, before the workers stop, where run
-	 * succeeded: returns when none of these threads is left. */
+	 * succeeded or is NULL: returns when none of these threads, or of others that wait here, is left. */
 	int  (*run)(struct xk_node *n, struct xk_errs *e);
 	void (*halt)(struct xk_node *n);
 	/* Active open, inside the VP of r.  rcv gets the messages, type names the number in headers

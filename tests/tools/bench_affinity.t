@@ -55,7 +55,7 @@ ok "a folder that is not there" code 5 "$bench" affinity --time 1ms --walk 1MiB 
 # ---- policies, judged by who ran what: on a busy machine a run may have had no processor at all -------
 
 "$bench" affinity --policies --runs 1 -d 100ms --warmup 1ms --metric exec.mean rate=40000 -o "$tmp/p.json" >"$tmp/out" 2>&1
-ok "--policies runs each of them" jq -e '.benches[0].points | [.[] | .at.policy] == ["mru", "again", "lru", "wired"] and
+ok "--policies runs each of them" jq -e '.benches[0].points | [.[] | .at.policy] == ["mru", "again", "lru", "wired", "processor", "global"] and
 	all(.[]; (.runs | length == 1) or .status == "failed")' "$tmp/p.json"
 ok "wired stacks do not move" jq -e '[.benches[0].points[] | select(.at.policy == "wired") | .metrics.moved.mean // 0] == [0]' "$tmp/p.json"
 ok "what is not of run is refused there, too" code 2 "$bench" affinity --policies --walk 1MiB

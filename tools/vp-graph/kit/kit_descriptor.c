@@ -41,8 +41,8 @@ static void operations(struct kit *k)
 		kit_fail(k, "it offers '%s', but has no .open", p->offers);
 	if (p->sess_size != 0 && ops->close == NULL && p->offers != NULL && ops->open != NULL)
 		kit_fail(k, "it opens sessions, but has no .close");
-	if ((ops->run == NULL) != (ops->halt == NULL))
-		kit_fail(k, "of .run and .halt it has one alone");
+	if (ops->run != NULL && ops->halt == NULL)
+		kit_fail(k, "it has .run, but no .halt that takes it back");
 	if (ops->open_enable != NULL && ops->open_disable_all == NULL && ops->open_disable == NULL)
 		kit_fail(k, "it has .open_enable, but nothing that takes it back");
 }

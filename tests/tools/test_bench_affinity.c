@@ -207,17 +207,19 @@ static void what_others_displace_is_not_our_works(void)
 /* What ledger.lua makes of doc, to be freed, or NULL and why. */
 static char *machine(json_t *doc, char *why, size_t n)
 {
-	static const char runs[] = "{\"graphs\":[\"g\"],\"small\":64,\"large\":1024,\"burst\":16,\"runs\":["
+	static const char runs[] = "{\"graphs\":[\"g\"],\"sizes\":[{\"small\":64,\"large\":1024}],\"burst\":16,\"runs\":["
 		"{\"graph\":\"g\",\"size\":64,\"burst\":1,\"layers\":false,\"messages\":10,\"cpu_ns\":1400,\"nodes\":[]},"
 		"{\"graph\":\"g\",\"size\":64,\"burst\":16,\"layers\":false,\"messages\":10,\"cpu_ns\":1025,\"nodes\":[]},"
 		"{\"graph\":\"g\",\"size\":64,\"burst\":16,\"layers\":true,\"messages\":10,\"cpu_ns\":9000,\"nodes\":["
 		"{\"protocol\":\"udp\",\"up_messages\":10,\"up_ns\":800,\"down_messages\":0,\"down_ns\":0}]}]}";
+	static const char queues[] = "{\"hop\":{\"preset\":\"lp\",\"measured\":150,\"us\":0.02,\"without\":90,\"why\":\"\"},"
+		"\"pooled\":{\"preset\":\"mp\",\"measured\":0,\"us\":0,\"why\":\"it did not run\"}}";
 	json_t *said = json_pack("{s:s, s:s, s:s, s:s, s:i}", "name", "m", "command", "c \"quoted\"", "date", "d", "machine",
 				 "x", "processors", 2);
-	json_t *args[] = { said, doc, json_array(), json_loads(runs, 0, NULL) };
-	char *text = bench_lua_text("ledger", "file", args, 4, why, n);
+	json_t *args[] = { said, doc, json_array(), json_loads(runs, 0, NULL), json_loads(queues, 0, NULL) };
+	char *text = bench_lua_text("ledger", "file", args, XK_ARRAY_LEN(args), why, n);
 
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < XK_ARRAY_LEN(args); i++)
 		json_decref(args[i]);
 	return text;
 }
@@ -232,6 +234,9 @@ static void a_machine_file_has_what_was_measured(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "session_moved = { 0.03, source"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "copy = { 0.0001, source"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "unit = { 0.04, source"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "alone = { 0.04, source"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "hop = { 0.02, source = here .. \": preset lp takes 150 ns"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "pooled = { 0, source = \"not measured: it did not run"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "up = { 0.1, source"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "c \\\"quoted\\\""));
 	free(text);

@@ -145,11 +145,9 @@ static int announced(struct ncs_end *e, const struct proc_note *n)
 {
 	struct xk_ncs_conn *c = e->c;
 	struct ncs_box *b;
-	uint32_t longest;
 	int err;
 
-	if (n->tag > INT_MAX || n->no > PROC_NUMBERS || xk_sess_control(e->s.down, XK_CTL_GETMAXPACKET, &longest,
-	    sizeof longest) != (int)sizeof longest || n->len > longest - PROC_LONG) {
+	if (n->tag > INT_MAX || n->no > PROC_NUMBERS || !ncs_head_fits(ncs_end_longest(e), n->len)) {
 		xk_count(e->s.rep->drop[PROC_DROP_NOTE]);
 		return XK_E_MSGSIZE;
 	}

@@ -274,6 +274,13 @@ static inline uint32_t ncs_head_len(const struct ncs_room *room, uint64_t len)
 {
 	return len + PROC_HDR > room->sdu ? PROC_LONG : PROC_HDR;
 }
+/* May a message have so many bytes, where ncs takes `longest`? */
+static inline bool ncs_head_fits(uint32_t longest, uint64_t len)
+{
+	return longest >= PROC_LONG && len <= longest - PROC_LONG;
+}
+/* What ncs takes on e's connection, and the peer with it. */
+uint32_t ncs_end_longest(const struct ncs_end *e);
 /* What stands in front of the next message, n bytes; len: its own. */
 void ncs_head_put(struct xk_ncs_conn *c, struct xk_msg *m, uint32_t tag, uint32_t len, uint32_t n);
 /* Takes n bytes, PROC_HDR or PROC_LONG, from *m.  XK_E_INVAL: there are fewer. */

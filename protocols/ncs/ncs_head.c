@@ -9,6 +9,13 @@
 #include "runtime/base/xk_bytes.h"
 #include "runtime/upi/xk_inline.h"
 
+uint32_t ncs_end_longest(const struct ncs_end *e)
+{
+	uint32_t longest;
+
+	return xk_sess_control(e->s.down, XK_CTL_GETMAXPACKET, &longest, sizeof longest) == (int)sizeof longest ? longest : 0;
+}
+
 void ncs_head_put(struct xk_ncs_conn *c, struct xk_msg *m, uint32_t tag, uint32_t len, uint32_t n)
 {
 	uint8_t h[PROC_LONG];

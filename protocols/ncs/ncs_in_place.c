@@ -77,7 +77,7 @@ int xk_ncs_reserve(struct xk_ncs_conn *c, size_t n, struct xk_ncs_held **h)
 	if (err != XK_OK)
 		return err;
 	if (xk_control(c->n->rep[0]->down[0], XK_CTL_GETMAXPACKET, &most, sizeof most) != (int)sizeof most ||
-	    n > most - PROC_LONG) {
+	    !ncs_head_fits(most, n)) {
 		ncs_proc_leave(NULL, c);
 		return XK_E_MSGSIZE;
 	}

@@ -202,8 +202,15 @@ static int begins(struct ncs_end *e, struct xk_msg *m)
 	return XK_OK;
 }
 
-static int first(struct ncs_end *e, struct xk_msg *m)
+/* Can a message of so many SDUs of `sdu` bytes have len bytes?  All but the last are full. */
+static bool can_be(struct ncs_end *e, uint32_t len, uint32_t last, uint32_t sdu)
 {
+	return ((uint64_t)len + PROC_LONG - 1) / sdu == last && ncs_head_fits(ncs_end_longest(e), len);
+}
+
+static int first(struct ncs_end *e, struct xk_msg *m, uint32_t last)
+{
+	uint32_t sdu = m->tot;
 	int err = ncs_head_take(&m, PROC_LONG, &e->coming.h);
 
 	e->coming.how = COMING_NOWHERE;
@@ -211,6 +218,8 @@ static int first(struct ncs_end *e, struct xk_msg *m)
 		xk_drop(e->s.rep, err == XK_E_NOMEM ? XK_DROP_NOMEM : PROC_DROP_SHORT, m);
 		return err == XK_E_NOMEM ? err : XK_OK;
 	}
+	if (!can_be(e, e->coming.h.len, last, sdu))
+		return wrong(e, m);
 	err = ncs_await_place(e, e->coming.h.place);
 	if (err == XK_OK)
 		return begins(e, m);
@@ -240,7 +249,7 @@ int ncs_place_sdu(struct ncs_end *e, struct xk_msg *m)
 	if (p.last == 0)
 		return only(e, m);
 	if (p.sdu == 0)
-		return first(e, m);
+		return first(e, m, p.last);
 	switch (e->coming.how) {
 	case COMING_PLACED:
 		return placed(e, m, p.sdu == p.last);

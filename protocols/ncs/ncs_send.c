@@ -455,7 +455,7 @@ int ncs_send_begin(struct xk_ncs_conn *c, int tag, size_t n, struct xk_ncs_req *
 	if (tag < 0)
 		return XK_E_INVAL;
 	if (xk_control(c->n->rep[0]->down[0], XK_CTL_GETMAXPACKET, &most, sizeof most) != (int)sizeof most ||
-	    n > most - PROC_LONG)
+	    !ncs_head_fits(most, n))
 		return XK_E_MSGSIZE;
 	r->tag = tag;
 	r->room = n;

@@ -6,8 +6,8 @@
  * Promises: a message that has found its receive lies in that one's buffer as far as it has come, and nowhere else
  * but for what is under way; its sender copies little more than may leave.  A receive that is cancelled
  * half-way has its buffer back, and the next one has the message; whoever closes, stops or is lost half-way ends
- * what was begun; a peer that sends another length than it said is reset; memory may be short at any step; no
- * pair of controls, and no line, changes a byte.
+ * what was begun; a peer that sends another length than it said is reset, at the first SDU where that one shows it;
+ * memory may be short at any step; no pair of controls, and no line, changes a byte.
  */
 #define JOB_PATHS \
 	" go_back_n { name = 'back' .. i, over = pace { name = 'slow' .. i, rate = '100Mbit/s', over = net } },"
@@ -282,7 +282,7 @@ static void whoever_ends_it_half_way_ends_what_was_begun(void)
 
 /* ---- peers and memory ----------------------------------------------------------------------------------- */
 
-struct lie { struct xk_ncs_conn *c; uint32_t says, sends; };
+struct lie { struct xk_ncs_conn *c; uint32_t says, sends, tag; };
 
 static void lie_op(struct xk_vp *vp, void *arg)
 {
@@ -290,7 +290,7 @@ static void lie_op(struct xk_vp *vp, void *arg)
 	struct xk_msg *m = xk_msg_new(l->sends + PROC_LONG);
 
 	(void)vp;
-	ncs_head_put(l->c, m, 1, l->says, PROC_LONG);
+	ncs_head_put(l->c, m, l->tag, l->says, PROC_LONG);
 	xk_push(l->c->end->s.down, m);
 }
 
@@ -305,7 +305,7 @@ static void a_peer_that_sends_another_length_is_reset(void)
 	for (unsigned i = 0; i < XK_ARRAY_LEN(lies_of); i++) {
 		static const struct xk_ncs_choice ch = { .path = NULL };
 		struct xk_ncs_conn *b, *a = up(&ways[0], &ch, "", &b);
-		struct lie l = { a, lies_of[i].says, lies_of[i].sends };
+		struct lie l = { a, lies_of[i].says, lies_of[i].sends, 1 };
 		struct xk_ncs_req r = { .err = XK_E_CONNRESET };
 
 		fill();
@@ -318,6 +318,68 @@ static void a_peer_that_sends_another_length_is_reset(void)
 		CU_ASSERT_EQUAL(job_count("p1", "other_length"), 1);
 		CU_ASSERT(lies(in[0], MOST, 0) <= lies_of[i].says);
 		CU_ASSERT_EQUAL(xk_ncs_unexpected(proc[1]), 0);
+		job_down(2);
+	}
+}
+
+/* The first SDU of a message that has more, with what stands in front of it; the others do not come. */
+static void begin_op(struct xk_vp *vp, void *arg)
+{
+	const struct lie *l = arg;
+	struct xk_sess *down = l->c->end->s.down;
+	struct xk_msg *m = xk_msg_new(1000);
+	uint32_t all = l->sends + PROC_LONG;
+
+	(void)vp;
+	ncs_sess(down)->conn.coming = 0;         /* what came before broke off */
+	CU_ASSERT_EQUAL(xk_sess_control(down, NCS_CTL_LONG, &all, sizeof all), XK_OK);
+	ncs_head_put(l->c, m, l->tag, l->says, PROC_LONG);
+	xk_push(down, m);
+}
+
+/* A receive for 10000 bytes, or a take of any length, is not bound to what cannot come, and no memory is taken. */
+static void a_length_that_cannot_be_is_refused_at_once(void)
+{
+	static const struct { uint32_t says, sends; int err; } lies_of[] = {
+		{ 5000, 5000, XK_E_INPROGRESS }, { 5983, 5000, XK_E_INPROGRESS }, { 4985, 5000, XK_E_INPROGRESS },
+		{ 5985, 5000, XK_E_CONNRESET }, { 4984, 5000, XK_E_CONNRESET }, { 0, 5000, XK_E_CONNRESET },
+		{ UINT32_MAX, 1500, XK_E_CONNRESET }, { UINT32_MAX - PROC_LONG, 1500, XK_E_CONNRESET },
+	};
+
+	for (unsigned i = 0; i < 2 * XK_ARRAY_LEN(lies_of); i++) {
+		static const struct way w = { "held = 1", "", 0 };
+		static const struct xk_ncs_choice ch = { .path = NULL };
+		struct xk_ncs_conn *b, *a = up(&w, &ch, "", &b);
+		struct lie l = { a, lies_of[i / 2].says, lies_of[i / 2].sends, 1 };
+		struct xk_ncs_held *h = NULL;
+		struct xk_ncs_req r;
+
+		CU_ASSERT_EQUAL(i % 2 != 0 ? xk_ncs_itake(b, 1, &h, &r) : xk_ncs_irecv(b, 1, in[0], 10000, &r), XK_OK);
+		ncs_vp_do(a->n, a->vp, begin_op, &l);
+		job_run(XK_SEC);
+		CU_ASSERT_EQUAL(xk_ncs_test(&r), lies_of[i / 2].err);
+		CU_ASSERT_EQUAL(job_count("p1", "other_length"), lies_of[i / 2].err != XK_E_INPROGRESS);
+		xk_ncs_cancel(&r);
+		xk_ncs_give(h);
+		job_down(2);
+	}
+}
+
+/* Nothing can come of a peer that takes less than what stands in front of a message. */
+static void who_takes_nothing_announces_nothing(void)
+{
+	for (uint32_t most = 0; most <= PROC_LONG; most += PROC_LONG / 2) {
+		static const struct xk_ncs_choice ch = { .path = NULL };
+		struct xk_ncs_conn *b, *a = up(&ways[1], &ch, "", &b);
+		struct ncs_peer *p = &below(b)->peer->peer;
+		struct xk_ncs_req s;
+
+		CU_ASSERT(p->met);
+		p->message = most;
+		CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, ways[1].n, &s), XK_OK);
+		is_done(&s, XK_E_CONNRESET);
+		CU_ASSERT_EQUAL(job_count("p1", "bad_note"), 1);
+		CU_ASSERT_EQUAL(job_count("p1", "announced_in"), 0);
 		job_down(2);
 	}
 }
@@ -362,6 +424,7 @@ static CU_TestInfo placed[] = {
 	T(it_lies_in_the_buffer_as_far_as_it_has_come), T(its_sender_copies_little_more_than_may_leave),
 	T(no_line_changes_a_byte), T(a_cancelled_receive_has_its_buffer_back), T(what_nobody_takes_then_is_kept),
 	T(whoever_ends_it_half_way_ends_what_was_begun), T(a_peer_that_sends_another_length_is_reset),
+	T(a_length_that_cannot_be_is_refused_at_once), T(who_takes_nothing_announces_nothing),
 	T(every_allocation_may_fail), CU_TEST_INFO_NULL
 };
 

@@ -339,7 +339,7 @@ struct ncs_box *ncs_await_box(const struct xk_ncs_conn *c, uint32_t no, size_t l
 {
 	struct ncs_box *b = box_of(c, no);
 
-	return b != NULL && b->is == BOX_CALLED && b->len == len ? b : NULL;
+	return b != NULL && b->is == BOX_CALLED && !b->broke && b->len == len ? b : NULL;
 }
 
 void ncs_await_here(struct ncs_box *b)

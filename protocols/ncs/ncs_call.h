@@ -172,6 +172,7 @@ struct ncs_box {
 	struct xk_ncs_req  *r;           /* the receive that waits for it, which stays in its place, too */
 	uint8_t  is;                     /* enum box_is */
 	bool     whole, into, dead;      /* see have */
+	bool     broke;                  /* its bytes began, and others came before all of them were here */
 	uint32_t no;                     /* of those announced */
 	uint32_t count, place;           /* of those held: notes, and messages, before it */
 	uint32_t begun_at;               /* of those begun: notes before it */
@@ -329,7 +330,7 @@ int  ncs_await_note(struct ncs_end *e, const uint8_t *note);
 int  ncs_await_body(struct ncs_end *e, struct xk_msg *m, uint32_t no);
 /* What is refused, m or not at all, for that reason. */
 int  ncs_await_refuse(struct ncs_end *e, struct xk_msg *m, unsigned why);
-/* With the lock.  The box of bytes that were called for; NULL: none is. */
+/* With the lock.  The box of bytes that were called for, and begin; NULL: none is.  None begin twice. */
 struct ncs_box *ncs_await_box(const struct xk_ncs_conn *c, uint32_t no, size_t len);
 /* Where b's next bytes go, until ncs_await_left; NULL: nowhere any more. */
 uint8_t *ncs_await_place_of(struct ncs_box *b);

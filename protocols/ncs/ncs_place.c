@@ -93,7 +93,7 @@ void ncs_place_none(struct ncs_end *e)
 		ncs_box_free(b);
 		ncs_settle(c->t);
 	} else if (b != NULL) {                  /* what was announced is given up in its turn */
-		b->have = 0;
+		b->broke = true;
 	}
 	proc_unlock(c->n);
 }

@@ -365,6 +365,55 @@ static void a_length_that_cannot_be_is_refused_at_once(void)
 	}
 }
 
+struct note { struct xk_ncs_conn *c; uint32_t len; };
+
+static void announce_op(struct xk_vp *vp, void *arg)
+{
+	const struct note *n = arg;
+	uint8_t v[NCS_NOTE_LEN];
+
+	(void)vp;
+	xk_put_be32(v, NOTE_ANNOUNCE);
+	xk_put_be32(v + 4, 0);
+	xk_put_be32(v + 8, n->len);
+	xk_put_be32(v + 12, 1);
+	xk_put_be32(v + 16, n->c->sent);
+	n->c->notes_out++;
+	CU_ASSERT_EQUAL(xk_sess_control(n->c->end->s.down, NCS_CTL_NOTE, v, sizeof v), XK_OK);
+}
+
+/* A receive's buffer (how 0), memory of a take (1), memory that a cancelled receive has left it (2): it has one of
+ * these, and neither a second one nor bytes from the beginning again. */
+static void what_was_announced_does_not_begin_twice(void)
+{
+	for (unsigned how = 0; how < 3; how++)
+		for (unsigned p = 0; p < PAIRS; p++) {
+			static const struct way w = { "held = 1, unexpected = 20000", "", 0 };
+			const struct xk_ncs_choice ch = pair_of(p);
+			struct xk_ncs_conn *b, *a = up(&w, &ch, "", &b);
+			const struct note n = { a, 5000 };
+			struct lie l = { a, 5000, 5000, PROC_BODY };
+			struct xk_ncs_held *h = NULL;
+			struct xk_ncs_req r;
+
+			CU_ASSERT_EQUAL(how == 1 ? xk_ncs_itake(b, 1, &h, &r) : xk_ncs_irecv(b, 1, in[0], 5000, &r), XK_OK);
+			ncs_vp_do(a->n, a->vp, announce_op, (void *)(uintptr_t)&n);
+			job_run(100 * XK_MS);
+			ncs_vp_do(a->n, a->vp, begin_op, &l);
+			job_run(100 * XK_MS);
+			CU_ASSERT_PTR_NOT_NULL(b->filling);
+			if (how == 2)
+				CU_ASSERT_EQUAL(xk_ncs_cancel(&r), XK_OK);
+			ncs_vp_do(a->n, a->vp, begin_op, &l);
+			job_run(XK_SEC);
+			CU_ASSERT_EQUAL(xk_ncs_test(&r), how == 2 ? XK_E_CONNABORTED : XK_E_CONNRESET);
+			CU_ASSERT_EQUAL(job_count("p1", "not_announced"), 1);
+			CU_ASSERT_EQUAL(xk_ncs_unexpected(proc[1]), 0);
+			xk_ncs_give(h);
+			job_down(2);
+		}
+}
+
 /* Nothing can come of a peer that takes less than what stands in front of a message. */
 static void who_takes_nothing_announces_nothing(void)
 {
@@ -424,8 +473,8 @@ static CU_TestInfo placed[] = {
 	T(it_lies_in_the_buffer_as_far_as_it_has_come), T(its_sender_copies_little_more_than_may_leave),
 	T(no_line_changes_a_byte), T(a_cancelled_receive_has_its_buffer_back), T(what_nobody_takes_then_is_kept),
 	T(whoever_ends_it_half_way_ends_what_was_begun), T(a_peer_that_sends_another_length_is_reset),
-	T(a_length_that_cannot_be_is_refused_at_once), T(who_takes_nothing_announces_nothing),
-	T(every_allocation_may_fail), CU_TEST_INFO_NULL
+	T(a_length_that_cannot_be_is_refused_at_once), T(what_was_announced_does_not_begin_twice),
+	T(who_takes_nothing_announces_nothing), T(every_allocation_may_fail), CU_TEST_INFO_NULL
 };
 
 int main(void)

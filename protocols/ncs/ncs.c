@@ -172,7 +172,7 @@ static int ncs_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 	case NCS_CTL_ROOM:
 		room = (struct ncs_room){ ns->conn.queued, ncs_conf(s->rep)->queue, ns->conn.out.n,
 					  ncs_notes_pending(&ns->conn.notes), ns->conn.choice.agreed.sdu,
-					  ns->conn.unsent };
+					  ncs_longest(&ns->conn), ns->conn.unsent };
 		return xk_answer(buf, len, &room, sizeof room);
 	case NCS_CTL_NOTE:
 		return len != NCS_NOTE_LEN ? XK_E_INVAL : ncs_conn_note(&ncs_sess(s)->conn, buf);

@@ -36,10 +36,10 @@ struct ncs_names { const char *path, *flow, *error, *over; const char *wrong; st
 #define NCS_HELLO_LEN 12u
 
 /* The same: struct ncs_room.  Messages that were pushed and are not acknowledged (without error control: sent), their
- * bytes, and how many bytes may be; notes that were said and the peer has not heard; bytes of an SDU; of those pushed,
- * bytes that never left. */
+ * bytes, and how many bytes may be; notes that were said and the peer has not heard; bytes of an SDU; of the longest
+ * message that both ends take; of those pushed, bytes that never left. */
 #define NCS_CTL_ROOM (7700 * 1000 + 6)
-struct ncs_room { uint64_t bytes, most; uint32_t messages, notes, sdu; uint64_t unsent; };
+struct ncs_room { uint64_t bytes, most; uint32_t messages, notes, sdu, longest; uint64_t unsent; };
 
 /* Who holds a session of ncs -> it: uint32_t.  The next message has so many bytes and is pushed in parts, each but the
  * last of whole SDUs, with nothing between them.  Who says so minds NCS_CTL_ROOM: no part is dropped for want of it.

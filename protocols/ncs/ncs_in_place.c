@@ -32,6 +32,9 @@ static void reserve_op(struct xk_vp *vp, void *arg)
 	v->err = XK_E_NOTCONN;
 	if (e == NULL || xk_sess_control(e->s.down, NCS_CTL_ROOM, &room, sizeof room) != (int)sizeof room)
 		return;
+	v->err = XK_E_MSGSIZE;
+	if (!ncs_head_fits(room.longest, h->len))
+		return;
 	h->vp = vp;
 	h->before = ncs_head_len(&room, h->len);
 	h->m = xk_msg_new((uint32_t)h->len + h->before);

@@ -107,6 +107,12 @@ static bool fits_called(const struct ncs_room *room, const struct xk_ncs_req *r)
 	return in_parts(room, r) ? ncs_part_fits(room) : fits(room, r);
 }
 
+/* What the peer takes is known since the connection is open; what it does not take waits for no room. */
+static bool too_long(const struct ncs_room *room, const struct xk_ncs_req *r)
+{
+	return !ncs_head_fits(room->longest, r->room);
+}
+
 /* Of a connection that is open and has nothing to say, with the lock; what is pushed leaves its list. */
 static struct step next_step(struct xk_ncs_conn *c, const struct ncs_room *room)
 {
@@ -117,10 +123,11 @@ static struct step next_step(struct xk_ncs_conn *c, const struct ncs_room *room)
 		s.part = ncs_part_fits(room);
 	} else if ((i = xk_list_first(&c->called)) != NULL) {
 		s.o = offer_at(i);
-		s.r = fits_called(room, s.o->r) ? s.o->r : NULL;
+		s.r = too_long(room, s.o->r) || fits_called(room, s.o->r) ? s.o->r : NULL;
 	} else if ((i = xk_list_first(&c->sends)) != NULL) {
 		s.announce = req_of(i)->room > proc_conf(c->n)->eager;
-		s.r = (s.announce ? c->noffers < PROC_OFFERS : fits(room, req_of(i))) ? req_of(i) : NULL;
+		s.r = too_long(room, req_of(i)) || (s.announce ? c->noffers < PROC_OFFERS : fits(room, req_of(i))) ?
+		      req_of(i) : NULL;
 	} else if (xk_list_empty(&c->offers) && room->messages == 0) {
 		ncs_reqs_fail(&c->flushes, NULL, XK_OK);
 	}
@@ -246,18 +253,26 @@ static int push_called(struct ncs_end *e, struct xk_ncs_req *r, const struct ncs
 	       push(e, r, PROC_BODY | o->no, room);
 }
 
+static int go(struct ncs_end *e, const struct step *s, const struct ncs_room *room)
+{
+	if (too_long(room, s->r))
+		return XK_E_MSGSIZE;
+	if (s->announce)
+		return announce(e, s->r);
+	return s->o != NULL ? push_called(e, s->r, s->o, room) : push(e, s->r, (uint32_t)s->r->tag, room);
+}
+
 static void step(struct ncs_end *e, const struct step *s, const struct ncs_room *room)
 {
 	struct xk_ncs_conn *c = e->c;
-	int err = s->announce ? announce(e, s->r) : s->o != NULL ? push_called(e, s->r, s->o, room) :
-		  push(e, s->r, (uint32_t)s->r->tag, room);
+	int err = go(e, s, room);
 
 	if (err != XK_E_INPROGRESS) {
 		proc_lock(c->n);
 		ncs_req_done(s->r, err);
 		proc_unlock(c->n);
 	}
-	if (s->o != NULL && err == XK_E_NOMEM && c->end == e)
+	if (s->o != NULL && (err == XK_E_NOMEM || err == XK_E_MSGSIZE) && c->end == e)
 		say(e, &(struct proc_note){ .kind = NOTE_WITHDRAW, .no = s->o->no });
 	xk_free(s->o);
 }

@@ -46,7 +46,8 @@
  * nothing has happened.  Errors are XK_E_*:
  *	XK_E_CONNREFUSED, XK_E_NOTSUP, XK_E_NOENT   the peer refuses, and says why
  *	XK_E_CONNRESET, XK_E_TIMEDOUT               it has closed, or is lost; what came before can be received
- *	XK_E_MSGSIZE                                longer than the buffer (xk_ncs_status.len says), or than ncs takes
+ *	XK_E_MSGSIZE                                longer than the buffer (xk_ncs_status.len says), or than ncs takes, here or
+ *	                                            at the peer, which is known when the connection is open
  *	XK_E_BADF, XK_E_SHUTDOWN                    closed by another thread; xk_ncs_stop
  *	XK_E_MFILE, XK_E_NOMEM                      the thread has nothing to wait on; no memory
  *
@@ -212,7 +213,8 @@ int xk_ncs_probe_any(struct xk_ncs_thread *t, int rank, int tag, struct xk_ncs_s
  * cost a copy, and no more.
  */
 
-/* Room for a message of n bytes.  XK_E_NOSPC: the process holds too much; XK_E_MSGSIZE: longer than ncs takes. */
+/* Room for a message of n bytes.  XK_E_NOSPC: the process holds too much; XK_E_MSGSIZE: longer than ncs takes at both
+ * ends. */
 int xk_ncs_reserve(struct xk_ncs_conn *c, size_t n, struct xk_ncs_held **h);
 /* Sends it, once, as xk_ncs_send does; its bytes are not the caller's any more then.  Else they still are, and it may be
  * tried again. */

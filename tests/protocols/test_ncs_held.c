@@ -5,9 +5,15 @@
  *
  * Promises: what is written in place comes as it was, of every length, under every pair of controls, announced or not;
  * what is taken is what was sent, whether it waited or was waited for; what a process may hold has its bound,
- * beyond which room is refused and messages are copied, and others go on; whatever is held may be given back
+ * beyond which room is refused and messages are copied, and others go on; what is longer than the peer takes is
+ * refused, in place or not, and nothing else waits for it; whatever is held may be given back
  * once its connection has ended, its thread is gone or its process has stopped; memory may be short at any step.
  */
+#define LESS 20000u                      /* rank 2 takes */
+#define JOB_SIZES "message = i == 3 and 20000 or '1MiB', queue = '4MiB'"
+
+#include "protocols/ncs/ncs_call.h"
+#include "protocols/ncs/ncs_priv.h"
 #include "runtime/compose/xk_compose.h"
 #include "tests/protocols/ncs_announce.h"
 #include "tests/support/xk_test.h"
@@ -173,6 +179,68 @@ static void who_holds_much_is_refused_and_has_copies(void)
 	job_down(2);
 }
 
+/* Begun before the connection is open (k even) or behind, announced or not. */
+static void what_the_peer_does_not_take_is_refused(void)
+{
+	static const char *const hows[] = { "eager = '1MiB'", "eager = 1000" };
+	const size_t most = LESS - PROC_LONG;
+
+	fill(4);
+	for (unsigned k = 0; k < 4 * PAIRS; k++) {
+		const struct xk_ncs_choice ch = pair_of(k / 4);
+		struct xk_ncs_held *h = NULL, *more;
+		struct xk_ncs_conn *a, *b;
+		struct xk_ncs_req o, s, r;
+
+		job_virtual(3, hows[k / 2 % 2], "");
+		CU_ASSERT_EQUAL(xk_ncs_iopen(thr[0], &(struct xk_ncs_addr){ .rank = 2 }, &ch, &a, &o), XK_OK);
+		if (k % 2 == 0) {
+			h = reserved(a, most + 1);
+			CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, most + 1, &s), XK_OK);
+		}
+		is_done(&o, XK_OK);
+		CU_ASSERT_EQUAL(xk_ncs_accept(thr[2], &b, NULL, 0), XK_OK);
+		if (k % 2 != 0)
+			CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, most + 1, &s), XK_OK);
+		is_done(&s, XK_E_MSGSIZE);
+		if (h != NULL)
+			CU_ASSERT_EQUAL(xk_ncs_commit(h, 1, 0), XK_E_MSGSIZE);
+		CU_ASSERT_EQUAL(xk_ncs_reserve(a, most + 1, &more), XK_E_MSGSIZE);
+		xk_ncs_give(h);
+		CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, most, &s), XK_OK);
+		CU_ASSERT_EQUAL(xk_ncs_irecv(b, 1, in, most, &r), XK_OK);
+		is_done(&r, XK_OK);
+		is_done(&s, XK_OK);
+		CU_ASSERT(r.st.len == most && memcmp(in, out, most) == 0);
+		CU_ASSERT_EQUAL(job_count("n0", "too_long"), 0);
+		CU_ASSERT_EQUAL(job_count("p2", "bad_note"), 0);
+		job_down(3);
+	}
+}
+
+/* The peer has started anew, with less, say. */
+static void what_it_does_not_take_any_more_is_withdrawn(void)
+{
+	for (unsigned p = 0; p < PAIRS; p++) {
+		const struct xk_ncs_choice ch = pair_of(p);
+		struct xk_ncs_conn *b, *a = job_joined(&ch, &b);
+		struct ncs_peer *there = &ncs_sess(a->end->s.down)->conn.peer->peer;
+		struct xk_ncs_req s, r;
+
+		CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, LONG, &s), XK_OK);
+		job_run(XK_SEC);
+		there->message = LONG - 1;
+		CU_ASSERT_EQUAL(xk_ncs_irecv(b, 1, in, LONG, &r), XK_OK);
+		is_done(&s, XK_E_MSGSIZE);
+		job_run(XK_SEC);
+		CU_ASSERT_EQUAL(job_count("p1", "withdrawn"), 1);
+		CU_ASSERT_EQUAL(xk_ncs_send(a, 1, "next", 5, 0), XK_OK);
+		is_done(&r, XK_OK);
+		CU_ASSERT_EQUAL(r.st.len, 5);
+		job_down(2);
+	}
+}
+
 /* Announced, and more than may be held: placed in memory of its own. */
 static void a_long_one_is_not_held(void)
 {
@@ -311,7 +379,8 @@ static void every_allocation_may_fail(void)
 #define T(x) { #x, x }
 static CU_TestInfo held[] = {
 	T(every_length_goes_as_it_was_written), T(both_kinds_of_calls_meet),
-	T(who_holds_much_is_refused_and_has_copies),
+	T(who_holds_much_is_refused_and_has_copies), T(what_the_peer_does_not_take_is_refused),
+	T(what_it_does_not_take_any_more_is_withdrawn),
 	T(a_long_one_is_not_held), T(what_is_held_outlives_its_connection), T(what_waits_may_be_cancelled),
 	T(every_allocation_may_fail), CU_TEST_INFO_NULL
 };

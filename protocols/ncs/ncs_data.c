@@ -237,7 +237,7 @@ int ncs_data_long(struct ncs_conn *c, uint32_t bytes)
 		return XK_E_BUSY;
 	if (bytes > ncs_longest(c))
 		return XK_E_MSGSIZE;
-	c->coming = bytes;
+	c->coming = c->long_bytes = bytes;
 	c->long_first = c->end;
 	c->long_last = sdus(c, bytes) - 1;
 	return XK_OK;
@@ -314,14 +314,12 @@ void ncs_push(struct xk_sess *s, struct xk_msg *m)
 
 uint32_t ncs_queued_longest(const struct ncs_conn *c)
 {
-	uint32_t most = 0;
+	uint32_t most = c->coming != 0 ? c->long_bytes : 0, bytes = 0, of = 0;
 
 	for (const struct xk_msg *m = c->out.first; m != NULL; m = m->link) {
-		/* Of one in parts, what is before its last SDU. */
-		uint32_t before = ((uint32_t)m->kept.flags << 16 | m->kept.count) * sdu_of(c);
-		uint32_t longest = m->tot > before ? m->tot : before;
-
-		most = longest > most ? longest : most;
+		bytes = (m != c->out.first && m->kept.when == of ? bytes : 0) + m->tot;
+		of = m->kept.when;
+		most = bytes > most ? bytes : most;
 	}
 	return most;
 }

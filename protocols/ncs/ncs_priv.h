@@ -215,7 +215,8 @@ struct ncs_conn {
 	xk_ns    since;
 	struct xk_msgq out;              /* messages, or parts: see ncs_data.c */
 	uint32_t coming;                 /* bytes of a message of which parts are to be pushed yet */
-	uint32_t long_first, long_last;  /* of that: number of its first SDU; its last one in it */
+	uint32_t long_bytes;             /* of that: all of them */
+	uint32_t long_first, long_last;  /* number of its first SDU; its last one in it */
 	uint64_t unsent;                 /* bytes in out that never left */
 	uint32_t unasked;                /* bytes that have left since the interface was asked whether it takes more */
 	bool     paced, stopped;         /* no control bounds what is under way, so it is asked; it takes none now */
@@ -350,7 +351,7 @@ void ncs_about(const struct ncs_conn *c, struct ncs_about *a);
 void ncs_push(struct xk_sess *s, struct xk_msg *m);
 /* The next message has so many bytes, and comes in parts. */
 int  ncs_data_long(struct ncs_conn *c, uint32_t bytes);
-/* Of the messages that wait, or are not acknowledged. */
+/* Of the messages that wait, or are not acknowledged, those in parts of which some are to be pushed yet as well. */
 uint32_t ncs_queued_longest(const struct ncs_conn *c);
 void ncs_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void ncs_data_in(struct ncs_conn *c, struct xk_msg *m);

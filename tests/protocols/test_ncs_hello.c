@@ -264,6 +264,49 @@ static void what_waits_and_is_too_long_ends_the_connection(void)
 	pf_down(&f);
 }
 
+/* n bytes in parts of two SDUs, but for the last `missing` bytes. */
+static void push_in_parts(struct xk_sess *s, uint32_t n, uint32_t missing)
+{
+	uint32_t part = 0;
+
+	pf_enter(&f, 0);
+	CU_ASSERT_EQUAL(xk_sess_control(s, XK_CTL_GETOPTPACKET, &part, sizeof part), (int)sizeof part);
+	CU_ASSERT_EQUAL(xk_sess_control(s, NCS_CTL_LONG, &n, sizeof n), XK_OK);
+	pf_leave(&f, 0);
+	part *= 2;
+	for (uint32_t at = 0; at + missing < n; at += part)
+		pf_push(&f, 0, s, nf_bytes + at, n - at < part ? n - at : part);
+}
+
+/* In parts, by its last SDU too long, with all of them here or not; others that are not stand around it. */
+static void what_waits_in_parts_is_as_long_as_all_of_them(void)
+{
+	static const struct { uint32_t n, missing; bool ends; } cases[] = {
+		{ 20000, 0, false }, { 20001, 0, true }, { 20001, 15000, true }, { 30000, 28000, true },
+	};
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(cases); i++) {
+		struct ncs_ended e = { .err = 0 };
+		struct xk_sess *s;
+
+		up_unequal("message=100000; sdu=1000", "message=20000; sdu=1000", "delay=10ms");
+		s = nf_open(&f, "client", 0, 7, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+		push_in_parts(s, 19000, 0);
+		pf_push(&f, 0, s, nf_bytes, 15000);
+		push_in_parts(s, cases[i].n, cases[i].missing);
+		pf_run(&f, 2 * XK_SEC);
+		pf_enter(&f, 0);
+		CU_ASSERT_EQUAL(xk_sess_control(s, NCS_CTL_ENDED, &e, sizeof e), (int)sizeof e);
+		pf_leave(&f, 0);
+		CU_ASSERT_EQUAL(e.err, cases[i].ends ? XK_E_MSGSIZE : XK_OK);
+		CU_ASSERT_EQUAL(pf_ngot(&f, "client"), cases[i].ends ? 0 : 3);
+		pf_close(&f, 0, s);
+		pf_run(&f, 20 * XK_SEC);
+		pf_down(&f);
+	}
+}
+
 /* ---- keys ------------------------------------------------------------------------------------------------------- */
 
 static void who_has_the_key_is_let_in(void)
@@ -366,6 +409,7 @@ static CU_TestInfo tests[] = {
 	{ "words_of_another_order_are_in_no_group", words_of_another_order_are_in_no_group },
 	{ "what_the_peer_does_not_take_is_dropped_where_it_is_pushed", what_the_peer_does_not_take_is_dropped_where_it_is_pushed },
 	{ "what_waits_and_is_too_long_ends_the_connection", what_waits_and_is_too_long_ends_the_connection },
+	{ "what_waits_in_parts_is_as_long_as_all_of_them", what_waits_in_parts_is_as_long_as_all_of_them },
 	{ "who_has_the_key_is_let_in", who_has_the_key_is_let_in },
 	{ "who_has_not_opens_nothing", who_has_not_opens_nothing },
 	{ "strangers_are_told_nothing", strangers_are_told_nothing },

@@ -142,6 +142,7 @@ static void ping(struct ncs_sess *p)
 {
 	p->peer.asked++;
 	p->peer.unanswered++;
+	ncs_greet_again(p, 4);
 	xk_put_be32(ncs_say(p, NCS_PING, 0, 4), p->peer.asked);
 }
 
@@ -258,7 +259,7 @@ void ncs_records_in(struct ncs_sess *p, struct xk_msg *m)
 	uint8_t bytes[NCS_SUM_RECORD + NCS_CTL_MOST];
 	uint32_t n = m->tot, at = 0;
 	struct ncs_rec rec;
-	bool in = true;
+	bool strange = false, said = false;
 
 	if (n > sizeof bytes || n == 0) {
 		xk_drop(r, NCS_DROP_RECORD, m);
@@ -270,18 +271,21 @@ void ncs_records_in(struct ncs_sess *p, struct xk_msg *m)
 		return;
 	}
 	ncs_peer_enter(p);
-	for (; in && at < n && ncs_rec_load(bytes + at, n - at, &rec); at += rec.len) {
+	for (; at < n && ncs_rec_load(bytes + at, n - at, &rec); at += rec.len) {
 		xk_count(r->count[NCS_N_RECORDS_IN]);
-		in = ncs_lets_in(p, &rec);
-		if (!in)
-			break;
+		if (!ncs_lets_in(p, &rec, &said)) {
+			strange = true;
+			if (rec.type == NCS_HELLO)
+				break;
+			continue;
+		}
 		p->peer.heard = xk_vp_now();
 		if (!of_peer(p, &rec) && !ncs_conn_record(p, &rec))
 			doubt(p);
 	}
 	ncs_peer_leave(p);
-	if (at < n)
-		xk_drop(r, in ? NCS_DROP_RECORD : NCS_DROP_KEY, m);
+	if (strange || at < n)
+		xk_drop(r, strange ? NCS_DROP_KEY : NCS_DROP_RECORD, m);
 	else
 		xk_msg_free(m);
 }

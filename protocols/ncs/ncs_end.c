@@ -43,6 +43,7 @@ void ncs_conn_gone(struct ncs_conn *c)
 
 void ncs_say_close(struct ncs_conn *c)
 {
+	ncs_greet_again(c->peer, 4);
 	xk_put_be32(ncs_say(c->peer, NCS_CLOSE, c->peer_id, 4), c->id);
 	ncs_conn_again(c);
 }
@@ -176,6 +177,7 @@ void ncs_conns_check(struct ncs_sess *p)
 	p->peer.checked = now;
 	do {
 		if (in_doubt(c, now)) {
+			ncs_greet_again(p, 0);
 			ncs_say(p, NCS_CHECK, c->peer_id, 0);
 			xk_count(p->s.rep->count[NCS_N_CHECKS]);
 			said++;

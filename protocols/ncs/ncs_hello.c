@@ -5,7 +5,9 @@
  *
  * HELLO stands before each OPEN and each answer to one, in the same datagram, so it costs no round trip, nor does it
  * matter that one is lost.  Where this end has a key, nobody opens a connection here, nor answers for one, who has
- * not said the same: what such say is dropped and counted, and no answer tells them anything.
+ * not said the same in that datagram: an address may be another process's by now.  Of who never said it nothing at all
+ * is let in: it is dropped and counted, and no answer tells them anything.  So who asks what may have begun anew since,
+ * by PING, CHECK or CLOSE, says it again.
  * Invariant: with a key, a peer is `met` only if it said that.
  */
 #include "protocols/ncs/ncs_priv.h"
@@ -89,7 +91,7 @@ void ncs_hello_here(const struct ncs_rep *nr, struct ncs_hello *h)
 
 /* ---- in ------------------------------------------------------------------------------------------------- */
 
-static bool heard(struct ncs_sess *p, const struct ncs_rec *rec)
+static bool heard(struct ncs_sess *p, const struct ncs_rec *rec, bool *said)
 {
 	static const uint8_t none[NCS_KEY_LEN];
 	const struct ncs_rep *nr = ncs_rep(p->s.rep);
@@ -103,7 +105,7 @@ static bool heard(struct ncs_sess *p, const struct ncs_rec *rec)
 		ncs_tell(p, "is not of this job: %s", same_key(h.key, none) ? "it has no key" : "its key is another one");
 		return false;
 	}
-	p->peer.met = true;
+	*said = p->peer.met = true;
 	p->peer.version = h.version;
 	p->peer.order = h.order;
 	p->peer.rank = h.rank;
@@ -112,16 +114,22 @@ static bool heard(struct ncs_sess *p, const struct ncs_rec *rec)
 	return true;
 }
 
-bool ncs_lets_in(struct ncs_sess *p, const struct ncs_rec *rec)
+bool ncs_lets_in(struct ncs_sess *p, const struct ncs_rec *rec, bool *said)
 {
 	if (rec->type == NCS_HELLO)
-		return heard(p, rec);
+		return heard(p, rec, said);
+	if (!ncs_rep(p->s.rep)->has_key || *said)
+		return true;
 	if (rec->type != NCS_OPEN && rec->type != NCS_ACCEPT && rec->type != NCS_REFUSE)
-		return true;
-	if (!ncs_rep(p->s.rep)->has_key || p->peer.met)
-		return true;
+		return p->peer.met;              /* else it may be about what was here before */
 	ncs_tell(p, "is not of this job: it has no key");
 	return false;
+}
+
+void ncs_greet_again(struct ncs_sess *p, uint32_t behind)
+{
+	if (ncs_rep(p->s.rep)->has_key)
+		ncs_greet(p, behind);
 }
 
 int ncs_misfit(const struct ncs_sess *p, char *why, size_t n)

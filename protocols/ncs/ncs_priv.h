@@ -336,8 +336,11 @@ void ncs_conns_check(struct ncs_sess *p);
 /* ncs_hello.c */
 int  ncs_key_start(struct xk_rep *r, struct xk_errs *e);
 void ncs_hello_here(const struct ncs_rep *nr, struct ncs_hello *h);
-/* false: who says that is not of this job; what stands behind it is not either. */
-bool ncs_lets_in(struct ncs_sess *p, const struct ncs_rec *rec);
+/* false: who says that is not of this job; after a HELLO, what stands behind it is not either.  said: in this datagram
+ * was a HELLO that was let in; false before its first record. */
+bool ncs_lets_in(struct ncs_sess *p, const struct ncs_rec *rec, bool *said);
+/* Before a record of that length which is a question: with a key, who has begun anew hears only who says it. */
+void ncs_greet_again(struct ncs_sess *p, uint32_t behind);
 /* XK_E_NOTSUP: no connection can be with that peer, and why says it. */
 int  ncs_misfit(const struct ncs_sess *p, char *why, size_t n);
 /* A sentence about a peer, with the node's place in the graph file; at most one in a second. */

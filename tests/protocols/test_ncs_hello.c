@@ -5,7 +5,8 @@
  * Promises: who has another version or number of ranks is refused by a sentence that says both; a message that the
  * peer does not take is dropped where it is pushed, or ends the connection where it was pushed before that was known;
  * who has another key, or none, opens nothing, is told nothing and is counted; who has the same one is let in, also
- * where datagrams are lost; no order of words that is another makes a group; a HELLO may be longer than ours.
+ * where datagrams are lost; a key that was said once opens nothing more; who may ask one that has begun anew says the
+ * key again; no order of words that is another makes a group; a HELLO may be longer than ours.
  */
 #include "protocols/ncs/ncs_hdr.h"
 #include "protocols/ncs/xk_ncs.h"
@@ -82,15 +83,34 @@ static bool heard(uint8_t type, struct ncs_rec *rec)
 	return false;
 }
 
+static void says_on(struct xk_sess *s, const struct says *w)
+{
+	uint8_t b[400];
+
+	pf_push(&f, 0, s, b, greeting(b, w));
+	pf_run(&f, 20 * XK_MS);
+}
+
 static struct xk_sess *says(const struct says *w)
 {
 	struct xk_sess *s = nf_open(&f, "raw", 0, NF_CTL, NULL);
-	uint8_t b[400];
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-	pf_push(&f, 0, s, b, greeting(b, w));
-	pf_run(&f, 20 * XK_MS);
+	says_on(s, w);
 	return s;
+}
+
+/* A record of that type with one word, about a connection that there is not, behind what w says. */
+static void asks_on(struct xk_sess *s, const struct says *w, uint8_t type)
+{
+	const struct ncs_rec rec = { .type = type, .len = NCS_REC_LEN + 4, .conn = 9, .epoch = 77 };
+	uint8_t b[400];
+	uint32_t n = greeting(b, w);
+
+	ncs_rec_store(b + n, &rec);
+	xk_put_be32(b + n + NCS_REC_LEN, 5);
+	pf_push(&f, 0, s, b, n + rec.len);
+	pf_run(&f, 20 * XK_MS);
 }
 
 static bool refused_by(const char *why)
@@ -383,6 +403,103 @@ static void strangers_are_told_nothing(void)
 	}
 }
 
+static const uint8_t questions[] = { NCS_PING, NCS_CLOSE, NCS_CHECK, NCS_ACK, NCS_CREDIT, NCS_QUERY, NCS_NOTE };
+static const uint8_t answers[] = { NCS_PONG, NCS_CLOSED, NCS_RESET, NCS_RESET, NCS_RESET, NCS_RESET, NCS_RESET };
+
+/* With the key, and without one here, who asks is answered. */
+static void strangers_that_ask_are_told_nothing(void)
+{
+	const struct says none = { .version = 0 }, other = { .version = NCS_VERSION, .order = order_here(), .key = "thre" },
+			  same = { .version = NCS_VERSION, .order = order_here(), .key = "three" };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(questions); i++) {
+		struct xk_sess *s = NULL;
+		struct ncs_rec rec;
+
+		for (unsigned keyed = 0; keyed < 2; keyed++) {
+			up(keyed ? "key=three" : NULL, NULL, NULL);
+			s = nf_open(&f, "raw", 0, NF_CTL, NULL);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+			asks_on(s, &none, questions[i]);
+			CU_ASSERT_EQUAL(heard(answers[i], &rec), !keyed);
+			if (!keyed) {
+				pf_close(&f, 0, s);
+				pf_down(&f);
+			}
+		}
+		asks_on(s, &other, questions[i]);
+		CU_ASSERT_EQUAL(pf_ngot(&f, "raw"), 0);
+		CU_ASSERT_EQUAL(pf_drops(&f, "nb", "bad_key"), 2);
+		asks_on(s, &same, questions[i]);
+		CU_ASSERT_TRUE(heard(answers[i], &rec));
+		CU_ASSERT_EQUAL(pf_drops(&f, "nb", "bad_key"), 2);
+		pf_close(&f, 0, s);
+		pf_down(&f);
+	}
+}
+
+/* The rank that said it may have ended, and its address be another process's. */
+static void a_key_opens_what_comes_with_it_alone(void)
+{
+	struct says w = { .version = NCS_VERSION, .order = order_here(), .rank = NCS_NO_RANK, .key = "three" };
+	struct xk_sess *s;
+	struct ncs_rec rec;
+
+	up("key=three", NULL, NULL);
+	s = says(&w);
+	CU_ASSERT_EQUAL(pf_drops(&f, "nb", "bad_key"), 0);
+	says_on(s, &(struct says){ .opens = true });
+	CU_ASSERT_FALSE(heard(NCS_ACCEPT, &rec));
+	CU_ASSERT_EQUAL(pf_drops(&f, "nb", "bad_key"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 0);
+	w.opens = true;
+	says_on(s, &w);
+	CU_ASSERT_TRUE(heard(NCS_ACCEPT, &rec));
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+/* What comes next of that type has the key before it in its datagram. */
+static bool comes_with_key(uint8_t type)
+{
+	for (unsigned tries = 0; tries < 40; tries++, pf_run(&f, XK_SEC)) {
+		while (seen < pf_ngot(&f, "raw")) {
+			const struct pf_rec *got = pf_got(&f, "raw", seen++);
+			bool key = false;
+			struct ncs_rec rec;
+
+			for (uint32_t at = 0; at < got->len && ncs_rec_load(got->bytes + at, got->len - at, &rec); at += rec.len) {
+				key |= rec.type == NCS_HELLO && rec.len >= NCS_REC_LEN + NCS_HELLO_REC &&
+				       memcmp(rec.v + NCS_HELLO_REC - NCS_KEY_LEN, "three", 6) == 0;
+				if (rec.type == type)
+					return key;
+			}
+		}
+	}
+	return false;
+}
+
+/* It may have begun anew, and would hear nobody that it does not know. */
+static void who_asks_says_the_key_again(void)
+{
+	static const uint8_t asked[] = { NCS_PING, NCS_CHECK, NCS_CLOSE };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(asked); i++) {
+		struct xk_sess *s;
+
+		up("key=three; give_up=20s", NULL, NULL);
+		s = says(&(struct says){ .version = NCS_VERSION, .order = order_here(), .rank = NCS_NO_RANK, .key = "three", .opens = true });
+		CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 1);
+		for (unsigned k = 0; asked[i] == NCS_CHECK && k < 12; k++) {    /* it lives, but says nothing of the connection */
+			asks_on(s, &(struct says){ .version = 0 }, NCS_PING);
+			pf_run(&f, XK_SEC);
+		}
+		CU_ASSERT_TRUE(comes_with_key(asked[i]));
+		pf_close(&f, 0, s);
+		pf_down(&f);
+	}
+}
+
 static void the_environment_has_a_key_for_who_has_none(void)
 {
 	struct xk_sess *s;
@@ -413,6 +530,9 @@ static CU_TestInfo tests[] = {
 	{ "who_has_the_key_is_let_in", who_has_the_key_is_let_in },
 	{ "who_has_not_opens_nothing", who_has_not_opens_nothing },
 	{ "strangers_are_told_nothing", strangers_are_told_nothing },
+	{ "strangers_that_ask_are_told_nothing", strangers_that_ask_are_told_nothing },
+	{ "a_key_opens_what_comes_with_it_alone", a_key_opens_what_comes_with_it_alone },
+	{ "who_asks_says_the_key_again", who_asks_says_the_key_again },
 	{ "the_environment_has_a_key_for_who_has_none", the_environment_has_a_key_for_who_has_none },
 	CU_TEST_INFO_NULL
 };

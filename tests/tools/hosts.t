@@ -50,6 +50,10 @@ rsh leaving <<-'END'
 	sleep 200 &
 	exec sh -c "$2"
 END
+rsh keyed <<-'END'
+	export VP_KEY=another
+	exec sh -c "$2"
+END
 rsh arguments <<-'END'
 	echo "$# $1" >&2
 	exec sh -c "$2"
@@ -94,10 +98,18 @@ around() {
 	# shellcheck disable=SC2086
 	by unknown $options --json "$ring" dir="$tmp" count=20 "$@" && each "$n"
 }
+logins_key() {
+	by keyed --hosts a:2=127.0.0.1,b=127.0.0.1 --json "$ring" dir="$tmp" count=20 interface=hostudp port=$((port + 100)) flow=credit \
+		error=selective_repeat && each 3 || return 1
+	echo 'error("its key is \"" .. os.getenv("VP_KEY") .. "\"")' >"$tmp/keyed.lua"
+	VP_KEY='ours!' by keyed --hosts a:2=127.0.0.1 --keep --unsafe "$tmp/keyed.lua"
+	[ "$(grep -c '^\[[01]\] .*:1: its key is "ours!"' "$tmp/err")" -eq 2 ]
+}
+port=$((20000 + $$ % 12000))
+ok "a login's VP_KEY is not the job's" logins_key
 ok "a ring of one host" around 3 "--hosts h:3=127.0.0.1"
 printf '# hosts\n\na:2=127.0.0.1   # two\nb:4=127.0.0.1\n' >"$tmp/hosts"
 ok "-n takes so many, hosts in a file" around 3 "--hosts $tmp/hosts -n 3"
-port=$((20000 + $$ % 12000))
 ok "datagrams of the kernel between them" around 3 "--hosts a:2=127.0.0.1,b=127.0.0.1" interface=hostudp port=$port flow=credit \
 	error=selective_repeat
 lines() {

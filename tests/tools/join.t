@@ -321,6 +321,12 @@ keys() {
 	return $got
 }
 ok "who has another key, or none, is turned away without a word" keys
+no_key() {
+	opens 2 --json "$ring" dir="$tmp" count=20
+	VP_KEY='' rank 1 2 --json "$ring" dir="$tmp" count=20
+	all 0 $first $pid
+}
+ok "who comes with an empty VP_KEY has the root's" no_key
 # One whose graph does not come up: the others wait for it, and say which it is.
 cat >"$tmp/slow.lua" <<'END'
 local a = args { rank = uint { 0 }, ranks = uint { 1 }, peers = text { "" }, dir = text { "" } }

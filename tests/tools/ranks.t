@@ -45,6 +45,29 @@ told() {
 ok "rank and ranks are arguments, job need not be" told
 ok "a file without them is told" says "graph has no argument 'rank'" "$run" -n 2 "$top_srcdir/graphs/hello.lua"
 ok "--check checks one" says "is good" "$run" -n 2 --check "$ring"
+# What key they have.
+cat >"$tmp/keyed.lua" <<'END'
+local a = args { rank = uint { 9 }, ranks = uint { 9 }, dir = text { "" } }
+error("its key is '" .. (os.getenv("VP_KEY") or "none") .. "'")
+END
+# keyed TEXT: both ranks have a key like that, and the same one
+keyed() {
+	timeout 60 "$run" -n 2 --keep --unsafe "$tmp/keyed.lua" >"$tmp/out" 2>&1
+	cat "$tmp/out"
+	[ "$(grep -c "^\[[01]\] .*:2: its key is '$1'" "$tmp/out")" -eq 2 ] &&
+		[ "$(sed -n "s/^\[[01]\] .*:2: its key is '\(.*\)'.*/\1/p" "$tmp/out" | sort -u | wc -l)" -eq 1 ]
+}
+new_key='[0-9a-f]\{32\}'
+with_key() { (export VP_KEY="$1" && keyed "$2"); }
+without_key() { (unset VP_KEY && keyed "$1"); }
+ok "ranks have a new key" without_key "$new_key"
+ok "where VP_KEY is empty, too" with_key "" "$new_key"
+ok "or else VP_KEY" with_key "ours!" "ours!"
+a32=0123456789abcdef0123456789abcdef
+ok "of 32 bytes, at most" with_key $a32 $a32
+too_long() { code 2 env VP_RANK=0 VP_RANKS=1 VP_KEY=${a32}x "$run" "$@"; }
+ok "a longer one is refused" says "VP_KEY has 33 bytes, more than 32" too_long -n 2 "$ring"
+ok "--join: so it is" says "VP_KEY has 33 bytes, more than 32" too_long --join "$ring"
 joins() { env -i "$1=1" "$2=3" "$run" --join "$tmp/told.lua" 2>&1 | grep 'rank 1 of 3, x 0'; }
 ok "--join: Open MPI's" joins OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE
 ok "--join: MPICH's" joins PMI_RANK PMI_SIZE

@@ -70,11 +70,11 @@ struct vpr_job {
 
 /* vpr_start.c: a rank says UP when its graph is, and waits for GO. */
 enum { VPR_UP = 'u', VPR_GO = 'g' };
-/* That of the environment, VP_KEY; false: there is none. */
+/* That of the environment, VP_KEY; empty: there is none.  False: it is too long, which was said. */
 bool vpr_key_given(char key[VPR_KEY + 1]);
-/* The same, or else a new one.  XK_OK, or the system's error. */
+/* The same, or else a new one.  VPR_OK, or the code to end with: why was said. */
 int  vpr_key_make(char key[VPR_KEY + 1]);
-/* In the rank: into its environment.  XK_OK or XK_E_NOMEM. */
+/* In the rank: into its environment, in place of what is there.  XK_OK or XK_E_NOMEM. */
 int  vpr_key_tell(const char *key);
 /* Tells a rank to go on, by what it says UP to. */
 void vpr_go(int say);

@@ -136,7 +136,8 @@ int vpr_join(struct vpr *o)
 			"OMPI_COMM_WORLD_RANK and _SIZE nor PMI_RANK and PMI_SIZE nor SLURM_PROCID and SLURM_NTASKS are set\n");
 		return VPR_USAGE;
 	}
-	(void)vpr_key_given(who.key);
+	if (!vpr_key_given(who.key))
+		return VPR_USAGE;
 	if (o->join_at != NULL)
 		code = place_of(o->join_at, &who, &port);
 	if (code != VPR_OK)

@@ -153,11 +153,9 @@ static int be_root(struct vpr_meet *m)
 		fprintf(stderr, "vp-run: rank 0 cannot wait at %s:%u: %s\n", inet_ntoa(m->root), m->port, xk_strerror(err));
 		return VPR_FAILED;
 	}
-	err = vpr_key_make(m->key);
-	if (err != XK_OK) {
-		fprintf(stderr, "vp-run: cannot make a key: %s\n", xk_strerror(err));
-		return VPR_FAILED;
-	}
+	code = vpr_key_make(m->key);
+	if (code != VPR_OK)
+		return code;
 	m->link[0].addr = m->root;
 	code = gather(m);
 	return code == VPR_OK ? tell_list(m) : code;

@@ -354,16 +354,14 @@ static void name_job(struct vpr_job *j)
 
 static int open_job(struct vpr_job *j)
 {
-	int code = j->o->hosts != NULL ? vpr_hosts_open(&j->hosts, j->o) : vpr_hosts_here(&j->hosts, j->o->ranks), err;
+	int code = j->o->hosts != NULL ? vpr_hosts_open(&j->hosts, j->o) : vpr_hosts_here(&j->hosts, j->o->ranks);
 
 	if (code != VPR_OK)
 		return code;
 	name_job(j);
-	err = vpr_key_make(j->key);
-	if (err != XK_OK) {
-		fprintf(stderr, "vp-run: cannot make a key: %s\n", xk_strerror(err));
-		return VPR_FAILED;
-	}
+	code = vpr_key_make(j->key);
+	if (code != VPR_OK)
+		return code;
 	j->rank = calloc(j->o->ranks, sizeof *j->rank);
 	j->poll = calloc(2 + 3 * (size_t)j->o->ranks, sizeof *j->poll);
 	if (j->rank == NULL || j->poll == NULL) {

@@ -21,11 +21,15 @@
 bool vpr_key_given(char key[VPR_KEY + 1])
 {
 	const char *given = getenv("VP_KEY");
+	size_t n = given != NULL ? strlen(given) : 0;
 
 	memset(key, 0, VPR_KEY + 1);
-	if (given == NULL || *given == '\0' || strlen(given) > VPR_KEY)
-		return false;                    /* a longer one is refused where a graph has it */
-	memcpy(key, given, strlen(given));
+	if (n > VPR_KEY) {
+		fprintf(stderr, "vp-run: VP_KEY has %zu bytes, more than %u\n", n, VPR_KEY);
+		return false;
+	}
+	if (n != 0)
+		memcpy(key, given, n);
 	return true;
 }
 
@@ -33,18 +37,23 @@ int vpr_key_make(char key[VPR_KEY + 1])
 {
 	unsigned char b[VPR_KEY / 2];
 
-	if (vpr_key_given(key))
-		return XK_OK;
-	if (getrandom(b, sizeof b, 0) != (ssize_t)sizeof b)
-		return -errno;
+	if (!vpr_key_given(key))
+		return VPR_USAGE;
+	if (key[0] != '\0')
+		return VPR_OK;
+	if (getrandom(b, sizeof b, 0) != (ssize_t)sizeof b) {
+		fprintf(stderr, "vp-run: cannot make a key: %s\n", strerror(errno));
+		return VPR_FAILED;
+	}
 	for (unsigned i = 0; i < sizeof b; i++)
 		(void)sprintf(key + 2 * (size_t)i, "%02x", b[i]);
-	return XK_OK;
+	return VPR_OK;
 }
 
+/* Whatever is there: a login on another host may have one of its own. */
 int vpr_key_tell(const char *key)
 {
-	return setenv("VP_KEY", key, 0) == 0 ? XK_OK : XK_E_NOMEM;
+	return setenv("VP_KEY", key, 1) == 0 ? XK_OK : XK_E_NOMEM;
 }
 
 /* ---- in the rank ------------------------------------------------------------------------------------- */

@@ -181,14 +181,15 @@ static void end_free(struct media_end *e)
 	xk_close(lls);
 }
 
-/* When it came, by what the fastest one took. */
-static void judge(struct media_end *e, xk_ns due)
-{
-	int64_t took = (int64_t)(xk_vp_now() - due);
+/* By two clocks, which may be apart, but not by more than lives: their differences have a sign. */
+static bool is_apart(int64_t took) { return took > INT64_MAX / 2 || took < -(INT64_MAX / 2); }
 
+/* When it came, by what the fastest one took. */
+static void judge(struct media_end *e, int64_t took)
+{
 	if (!e->any || took < e->fastest)
 		e->fastest = took;
-	if (took - e->fastest > (int64_t)conf_of(e->s.rep)->deadline)
+	if ((uint64_t)took - (uint64_t)e->fastest > conf_of(e->s.rep)->deadline)
 		xk_count(e->s.rep->count[N_LATE]);
 }
 
@@ -197,6 +198,7 @@ static void media_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	struct xk_rep *r = up->rep;
 	struct media_end *e = end_on(lls);
 	uint8_t head[HEAD];
+	int64_t took;
 	uint32_t no;
 
 	xk_count(r->npop);
@@ -206,13 +208,18 @@ static void media_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 		xk_drop(r, DROP_STRANGE, m);
 		return;
 	}
+	took = (int64_t)(xk_vp_now() - xk_be64(head + 8));
+	if (is_apart(took)) {
+		xk_drop(r, DROP_STRANGE, m);
+		return;
+	}
 	no = xk_be32(head + 4);
 	if (e->any && (int32_t)(no - e->next) < 0) {
 		xk_drop(r, DROP_OLD, m);
 		return;
 	}
 	xk_count_add(r->count[N_MISSING], no - e->next);
-	judge(e, xk_be64(head + 8));
+	judge(e, took);
 	e->any = true;
 	e->next = no + 1;
 	xk_count(r->count[N_FRAMES]);

@@ -435,6 +435,8 @@ static void unwanted(struct ncs_sess *p, const struct ncs_conn *c, const struct 
 {
 	if (rec->len != NCS_REC_LEN + 4)
 		return;
+	if (c != NULL && c->peer == p && c->state == NCS_CLOSING)
+		return;                          /* it says so by itself */
 	if (c == NULL || c->peer != p || c->state == NCS_GONE ||
 	    (c->state != NCS_OPENING && (c->peer_id != xk_be32(rec->v) || c->peer_epoch != rec->epoch)))
 		xk_put_be32(ncs_say(p, NCS_CLOSE, xk_be32(rec->v), 4), UINT32_MAX);
@@ -539,6 +541,10 @@ bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
 	}
 	c->confirmed |= rec->type != NCS_ACCEPT;
 	c->heard = xk_vp_now();
+	if (c->state == NCS_CLOSING && rec->type != NCS_CLOSED) {
+		ncs_asked_closing(c, rec);
+		return true;
+	}
 	ncs_conn_enter(c);
 	if (rec->type == NCS_ACCEPT)
 		accepted(c, rec);

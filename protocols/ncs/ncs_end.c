@@ -5,7 +5,7 @@
  * Whatever ends a connection here, the peer is told by CLOSE, in doubling times, until it has said CLOSED, for
  * `give_up` at most.  Should all of them be lost, the other end may have nothing to say, and would stay for ever: so
  * of one that nothing was heard of for half of `give_up` the peer is asked by CHECK.  Who has it answers CONFIRM, who
- * has not RESET.  Old and doubled ones are harmless: no number is given twice in an epoch.
+ * is closing it CLOSE, who has it not RESET.  Old and doubled ones are harmless: no number is given twice in an epoch.
  * Invariant: a connection that is closing says nothing but CLOSE, and keeps no message.
  */
 #include "protocols/ncs/ncs_priv.h"
@@ -134,6 +134,13 @@ void ncs_closed_by_peer(struct ncs_sess *p, struct ncs_conn *c, const struct ncs
 		ncs_rep(rep_of(c))->seams->finish(c);
 	ncs_conn_gone(c);
 	ncs_conn_leave(c);
+}
+
+/* Of one that is closing; an answer is no longer than the question, but for a number. */
+void ncs_asked_closing(struct ncs_conn *c, const struct ncs_rec *rec)
+{
+	if (rec->type == NCS_CHECK)
+		xk_put_be32(ncs_say(c->peer, NCS_CLOSE, c->peer_id, 4), c->id);
 }
 
 /* Who says more of it, or asks, is told, with the epoch that he said it in. */

@@ -326,9 +326,11 @@ void ncs_conn_broken(struct ncs_conn *c);
 void ncs_conn_too_long(struct ncs_conn *c);
 /* The stream below has ended; the peer has no such connection. */
 void ncs_conn_lost(struct ncs_conn *c);
-/* The peer's CLOSE, a record of what is not here (not a CLOSE), its RESET.  c: NULL: not here. */
+/* The peer's CLOSE, a record of what is not here (not a CLOSE), or is closing here (not its CLOSED), its RESET.  c:
+ * NULL: not here. */
 void ncs_closed_by_peer(struct ncs_sess *p, struct ncs_conn *c, const struct ncs_rec *rec);
 void ncs_unknown(struct ncs_sess *p, const struct ncs_rec *rec);
+void ncs_asked_closing(struct ncs_conn *c, const struct ncs_rec *rec);
 void ncs_reset(struct ncs_sess *p, const struct ncs_rec *rec);
 /* Asks for some that nothing was heard of for long. */
 void ncs_conns_check(struct ncs_sess *p);

@@ -487,7 +487,35 @@ static void who_asks_whether_it_is_there_is_answered(void)
 	pf_down(&f);
 }
 
+/* Given up, it is said so for as long again, and nothing else. */
+static void what_is_closing_says_nothing_but_close(void)
+{
+	uint32_t id;
+	uint16_t theirs;
+	struct xk_sess *s = played(&id, &theirs);
+	struct ncs_rec rec;
+
+	pf_run(&f, 11 * XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "given_up"), 1);
+	CU_ASSERT_TRUE(heard(NCS_CLOSE, &rec));
+	nheard = pf_ngot(&f, "raw");
+	say(s, NCS_CHECK, id, 0);
+	CU_ASSERT_TRUE_FATAL(heard(NCS_CLOSE, &rec));
+	CU_ASSERT_EQUAL(rec.conn, 3);
+	CU_ASSERT_EQUAL(xk_be32(rec.v), id);
+	nheard = pf_ngot(&f, "raw");
+	say(s, NCS_ACCEPT, id, 3);
+	say(s, NCS_QUERY, id, 9);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "raw"), nheard);
+	say(s, NCS_CLOSED, id, 0);
+	say(s, NCS_CHECK, id, 0);
+	CU_ASSERT_TRUE_FATAL(heard(NCS_RESET, &rec));    /* now it is gone */
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
 static CU_TestInfo life[] = {
+	{ "what_is_closing_says_nothing_but_close", what_is_closing_says_nothing_but_close },
 	{ "who_is_there_is_not_given_up", who_is_there_is_not_given_up },
 	{ "who_is_gone_is_missed", who_is_gone_is_missed },
 	{ "a_line_that_is_back_is_found", a_line_that_is_back_is_found },

@@ -106,7 +106,7 @@ int run_window_conns(struct run *u, struct xk_run_sample *s)
 		if (!ask(a->rep, &c))
 			continue;
 		for (uint64_t i = 0; i < a->n; i++) {
-			uint64_t now = xk_counter_read(c.messages[i]);
+			uint64_t now = i < c.n ? xk_counter_read(c.messages[i]) : a->last[i];
 
 			s->conn[n++] = (uint32_t)(now - a->last[i]);
 			a->last[i] = now;
@@ -380,12 +380,12 @@ static void end_conn(struct run *u, const struct run_app *a, const struct xk_app
 		     struct xk_run_conn *out)
 {
 	struct xk_run_node *n = &u->r->node[a->rep->node->no];
-	bool old = i < a->n;
+	bool old = i < a->n, gone = i >= c->n;   /* gone: the application says it no more */
 
 	*out = (struct xk_run_conn){
-		.node = a->rep->node->no, .vp = a->rep->vp->no, .no = c->conn ? xk_counter_read(c->conn[i]) : i,
-		.messages = xk_counter_read(c->messages[i]) - (old ? a->messages[i] : 0),
-		.bytes = xk_counter_read(c->bytes[i]) - (old ? a->bytes[i] : 0),
+		.node = a->rep->node->no, .vp = a->rep->vp->no, .no = c->conn && !gone ? xk_counter_read(c->conn[i]) : i,
+		.messages = (gone ? a->last[i] : xk_counter_read(c->messages[i])) - (old ? a->messages[i] : 0),
+		.bytes = gone ? 0 : xk_counter_read(c->bytes[i]) - (old ? a->bytes[i] : 0),
 	};
 	n->messages += out->messages;
 	n->bytes += out->bytes;
@@ -405,7 +405,7 @@ static void end_app(struct run *u, const struct run_app *a, const struct xk_app_
 	}
 }
 
-/* Old connections first, so that the windows' arrays name them by place. */
+/* Old connections first, so that the windows' arrays name them by place: also those that are gone. */
 static int end_conns(struct run *u)
 {
 	struct xk_run_result *r = u->r;
@@ -416,7 +416,7 @@ static int end_conns(struct run *u)
 		return XK_E_NOMEM;
 	for (unsigned k = 0; k < u->napps; k++) {
 		(void)ask(u->app[k].rep, &c[k]);
-		r->nconns += c[k].n;
+		r->nconns += c[k].n > u->app[k].n ? c[k].n : u->app[k].n;
 		end_app(u, &u->app[k], &c[k]);
 	}
 	r->conn = xk_alloc(r->nconns * sizeof *r->conn + 1);

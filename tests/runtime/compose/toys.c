@@ -77,7 +77,7 @@ const struct xk_proto toy_streamer = {
 /* ---- the application: a task per VP that counts ------------------------------------ */
 
 #define APP_CONNS 64
-struct app_conf { uint64_t conns, count; };
+struct app_conf { uint64_t conns, count, fewer; };
 struct app_node { uint32_t unfinished; };
 struct app_rep {
 	struct xk_task  task;
@@ -91,6 +91,8 @@ static const struct xk_param app_params[] = {
 	  .offset = offsetof(struct app_conf, conns) },
 	{ .name = "count", .type = XK_P_UINT, .doc = "messages of each; 0: endless",
 	  .offset = offsetof(struct app_conf, count) },
+	{ .name = "fewer", .type = XK_P_UINT, .doc = "connections less that each VP tells of once it has sent",
+	  .offset = offsetof(struct app_conf, fewer) },
 	XK_PARAM_END
 };
 
@@ -159,11 +161,14 @@ static void app_rep_stop(struct xk_rep *r)
 
 static int app_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
+	const struct app_conf *conf = r->conf;
 	struct app_rep *a = r->state;
 	struct xk_app_counts c = { a->n, a->messages, a->bytes, a->no, NULL, NULL };
 
 	if (op != XK_CTL_APP_COUNTS || len < sizeof c)
 		return XK_E_NOTSUP;
+	if (xk_counter_read(r->npush) != 0)
+		c.n -= conf->fewer < c.n ? conf->fewer : c.n;
 	memcpy(buf, &c, sizeof c);
 	return sizeof c;
 }

@@ -111,6 +111,30 @@ static void parts_add_up_to_the_whole(void)
 	down(&f);
 }
 
+/* Against the rule; what they had before is not asked for again.  Of nine on three VPs, two each are gone, or all. */
+static void an_application_that_forgets_connections_is_read_as_far_as_it_tells(void)
+{
+	for (unsigned fewer = 2; fewer <= 3; fewer++) {
+		uint64_t told = 0;
+		struct fixture f;
+		char app[40];
+
+		snprintf(app, sizeof app, "conns = 9, fewer = %u", fewer);
+		up(&f, app, VIRTUAL);
+		run(&f, (struct xk_run_opts){ .duration = 25 * XK_MS, .window = 10 * XK_MS, .window_conns = true });
+		CU_ASSERT_EQUAL(f.r.nold, 9);
+		CU_ASSERT_EQUAL_FATAL(f.r.nconns, 9);    /* the windows' arrays name them by place */
+		CU_ASSERT_EQUAL(f.r.nsamples, 2);
+		for (unsigned i = 0; i < 9; i++) {
+			CU_ASSERT_EQUAL(f.r.conn[i].messages != 0, i % 3 < 3 - fewer);
+			CU_ASSERT_EQUAL(f.r.conn[i].bytes, 10 * f.r.conn[i].messages);
+			told += f.r.conn[i].messages;
+		}
+		CU_ASSERT_EQUAL(f.r.node[4].messages, told);
+		down(&f);
+	}
+}
+
 static void the_same_seed_gives_the_same_result(void)
 {
 	uint64_t first = 0;
@@ -431,6 +455,8 @@ static CU_TestInfo tests[] = {
 	{ "the measured part excludes the warm-up", the_measured_part_excludes_the_warm_up },
 	{ "parts add up to the whole", parts_add_up_to_the_whole },
 	{ "the same seed gives the same result", the_same_seed_gives_the_same_result },
+	{ "an application that forgets connections is read as far as it tells",
+	  an_application_that_forgets_connections_is_read_as_far_as_it_tells },
 	{ "a graph that finishes ends the run", a_graph_that_finishes_ends_the_run },
 	{ "enough messages end the run", enough_messages_end_the_run },
 	{ "messages end the warm-up and the run", messages_end_the_warm_up_and_the_run },

@@ -176,9 +176,35 @@ static int enable_all_below(struct xk_node *n, struct xk_node *type, const struc
 	return XK_OK;
 }
 
-int virt_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+static void list_in(struct xk_node *n, struct virt_enable *v)
 {
 	struct virt_node *st = n->state;
+
+	xk_structure_lock(n);
+	v->next = st->enables;
+	st->enables = v;
+	xk_structure_unlock(n);
+}
+
+/* One of rcv's, off the list: whatever it is, or of this type and these parts, made here.  NULL: there is none. */
+static struct virt_enable *list_out(struct xk_node *n, const struct xk_node *rcv, const struct xk_node *type,
+				    const struct xk_parts *ps)
+{
+	struct virt_node *st = n->state;
+	struct virt_enable **pv = &st->enables, *v;
+
+	xk_structure_lock(n);
+	while ((v = *pv) != NULL &&
+	       (v->rcv != rcv || (ps != NULL && (v->type != type || v->adopted || !same_parts(&v->ps, ps)))))
+		pv = &v->next;
+	if (v != NULL)
+		*pv = v->next;
+	xk_structure_unlock(n);
+	return v;
+}
+
+int virt_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+{
 	struct virt_enable *v = xk_alloc(sizeof(*v));
 	struct xk_key k = type_key(type);
 	int err;
@@ -200,18 +226,15 @@ int virt_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *typ
 		xk_free(v);
 		return err;
 	}
-	v->next = st->enables;
-	st->enables = v;
+	list_in(n, v);
 	return XK_OK;
 }
 
-/* Undoes *pv everywhere and takes it off the list. */
-static void enable_undo(struct xk_node *n, struct virt_enable **pv)
+/* Undoes v, which is off the list, everywhere. */
+static void enable_undo(struct xk_node *n, struct virt_enable *v)
 {
-	struct virt_enable *v = *pv;
 	struct xk_key k = type_key(v->type);
 
-	*pv = v->next;
 	if (v->adopted)
 		(void)xk_enable_unbind(n->down[0], &v->key, n, v->type);
 	for (unsigned i = 0; !v->adopted && i < n->ndown; i++)
@@ -222,29 +245,23 @@ static void enable_undo(struct xk_node *n, struct virt_enable **pv)
 
 int virt_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
 {
-	struct virt_node *st = n->state;
+	struct virt_enable *v;
 	struct xk_parts none;
 
 	xk_parts_init(&none, 0);
-	for (struct virt_enable **pv = &st->enables; *pv != NULL; pv = &(*pv)->next) {
-		if ((*pv)->rcv != rcv || (*pv)->type != type || (*pv)->adopted || !same_parts(&(*pv)->ps, ps ? ps : &none))
-			continue;
-		enable_undo(n, pv);
-		return XK_OK;
-	}
-	return XK_E_NOENT;
+	v = list_out(n, rcv, type, ps != NULL ? ps : &none);
+	if (v == NULL)
+		return XK_E_NOENT;
+	enable_undo(n, v);
+	return XK_OK;
 }
 
 void virt_open_disable_all(struct xk_node *n, struct xk_node *rcv)
 {
-	struct virt_node *st = n->state;
+	struct virt_enable *v;
 
-	for (struct virt_enable **pv = &st->enables; *pv != NULL;) {
-		if ((*pv)->rcv == rcv)
-			enable_undo(n, pv);
-		else
-			pv = &(*pv)->next;
-	}
+	while ((v = list_out(n, rcv, NULL, NULL)) != NULL)
+		enable_undo(n, v);
 }
 
 void virt_fini(struct xk_node *n)
@@ -368,7 +385,6 @@ static int virt_stand(struct xk_rep *r, struct xk_stand *st)
 static int virt_adopt(struct xk_node *n, const struct xk_adopt *a)
 {
 	struct virt_enable *v = xk_alloc(sizeof *v);
-	struct virt_node *st = n->state;
 	struct xk_key k = type_key(a->e->type);
 	int err;
 
@@ -379,9 +395,8 @@ static int virt_adopt(struct xk_node *n, const struct xk_adopt *a)
 		xk_free(v);
 		return err;
 	}
-	*v = (struct virt_enable){ .next = st->enables, .rcv = a->rcv, .type = a->e->type, .adopted = true,
-				   .key = a->e->map.key };
-	st->enables = v;
+	*v = (struct virt_enable){ .rcv = a->rcv, .type = a->e->type, .adopted = true, .key = a->e->map.key };
+	list_in(n, v);
 	return XK_OK;
 }
 

@@ -22,7 +22,7 @@
 
 /* In the node's state; embedded at its start. */
 struct virt_node {
-	struct virt_enable *enables;     /* control thread only */
+	struct virt_enable *enables;     /* under the graph's structure lock: VPs bind, too (sock) */
 };
 
 /* Of a batch that goes up by `up`; it leaves the messages where they are. */

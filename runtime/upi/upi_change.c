@@ -36,6 +36,18 @@ static bool is_layer(const struct xk_proto *p)
 	return p->offers != NULL && p->demux != NULL && p->demux->through && p->min_down == 1 && p->max_down == 1;
 }
 
+/* Hands on what is enabled above it, and remembers for whom, or has no sessions and knows of nothing itself. */
+static bool hands_on(const struct xk_proto *p)
+{
+	return (p->demux != NULL && p->demux->through) || (!p->is_driver && p->ops->open_enable != NULL && p->sess_size == 0);
+}
+
+/* Ports are bound and given up while it runs, by threads of its own or of a program (sock). */
+static bool binds_meanwhile(const struct xk_proto *p)
+{
+	return p->ops->run != NULL || p->ops->halt != NULL;
+}
+
 static bool is_application(const struct xk_proto *p)
 {
 	return p->offers == NULL && !p->is_driver;
@@ -173,6 +185,21 @@ static int seat_outs(struct change *c, const struct xk_want *w, unsigned way, st
 	return n == s->base ? XK_OK : seat_fault(c, w, "would lie over another node, and what it has open stays where it is");
 }
 
+/* A layer keeps whom it received an enable for and where it has it: only where nobody else beside the seat has such
+ * a record, and nobody adds to it or takes of it, does what is enabled stay of one piece. */
+static int seat_stacked(struct change *c, const struct xk_want *w, const struct upi_seat *s)
+{
+	if (s->nin == 0 && s->nout == 0)
+		return XK_OK;
+	if (binds_meanwhile(s->above->proto))
+		return seat_fault(c, w, "binds and gives up ports while it runs, and would lose track of them when a layer below "
+				  "it comes or goes");
+	if (s->nin > 1 || s->nout > 1 || hands_on(s->above->proto) || hands_on(s->base->proto))
+		return seat_fault(c, w, "is above, or one of, layers that lie on each other, and none of those can come, go or be "
+				  "replaced");
+	return XK_OK;
+}
+
 /* The numbers are kept until the nodes are there. */
 struct seat_plan { struct upi_seat s; unsigned no[UPI_BETWEEN]; };
 
@@ -184,6 +211,8 @@ static int plan_seat(struct change *c, const struct xk_want *w, unsigned way, st
 	err = seat_ins(c, w, way, &p->s, p->no);
 	if (err == XK_OK)
 		err = seat_outs(c, w, way, &p->s);
+	if (err == XK_OK)
+		err = seat_stacked(c, w, &p->s);
 	return err;
 }
 

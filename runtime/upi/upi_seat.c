@@ -68,6 +68,7 @@ static int adopt(struct upi_seat *s, struct xk_enable *e)
 	return err;
 }
 
+/* The list stands still: whoever binds while it runs is refused a change below it (upi_change.c). */
 static int adopt_all(struct upi_seat *s)
 {
 	int err = XK_OK;

@@ -46,12 +46,11 @@ static const struct shape shapes[] = {
 	{ "u", "u", "w", "" },
 	{ "hop { name = 'h', over = u }", "u", "w", "" },
 	{ "hop { name = 'h', look = true, over = u }", "u", "w", "sink { port = 99, over = server }" },
-	{ "hop { name = 'h2', over = hop { name = 'h', burn = 2, over = u } }", "u", "impair { over = w }",
-	  "sink { port = 99, touch = 'none', over = server }" },
+	{ "hop { name = 'h', burn = 2, over = u }", "u", "impair { over = w }", "sink { port = 99, touch = 'none', over = server }" },
 	{ "hop { name = 'h2', over = u }", "hop { name = 's', over = u }", "impair { delay = '20us', over = w }",
 	  "echo { name = 'more', port = 99, over = server }" },
 	{ "hop { name = 'h2', look = true, over = u }", "hop { name = 's', burn = 1, over = u }",
-	  "impair { name = 'later', delay = '50us', over = impair { delay = '10us', queue = 2000, over = w } }",
+	  "impair { name = 'later', delay = '50us', queue = 2000, over = w }",
 	  "load { name = 'beside', to = '10.0.0.1', port = 9, lport = 5000, rate = 1000, over = server }" },
 	{ "u", "hop { name = 's', over = u }", "impair { reorder_depth = 5, over = w }", "" },
 };
@@ -74,7 +73,7 @@ static struct xk_spec *spec_of(const struct shape *w, struct xk_errs *e)
 	return s;
 }
 
-static void up(const char *fields)
+static void up(const struct shape *w, const char *fields)
 {
 	memset(&run, 0, sizeof run);
 	churn_reset();
@@ -82,7 +81,7 @@ static void up(const char *fields)
 	/* A link that delays has a line for each I/O thread, and a pool's threads share the frames of a device. */
 	run.unordered = strstr(fields, "= mp ") != NULL;
 	run.e = xk_errs_new();
-	run.s = spec_of(&shapes[0], run.e);
+	run.s = spec_of(w, run.e);
 	if (xk_spec_build(run.s, &run.g, run.e) == XK_OK)
 		(void)xk_graph_up(run.g, run.e);
 	if (xk_errs_count(run.e) != 0)
@@ -261,7 +260,7 @@ static void a_thousand_swaps_in_virtual_time(void)
 		if (refuses(*p))
 			continue;
 		printf("# %s\n", *p);
-		up(owned(*p, buf, sizeof buf));
+		up(&shapes[0], owned(*p, buf, sizeof buf));
 		swap_all(rounds_of(*p, 100), pass_virtual, 32u << 10);
 		xk_store_relaxed(&churn_over, 1u);
 		for (unsigned i = 0; i < 10000 && !all_back(); i++)
@@ -281,7 +280,7 @@ static void a_thousand_swaps_beside_workers(void)
 		if (refuses(*p))
 			continue;
 		printf("# %s\n", *p);
-		up(owned(*p, buf, sizeof buf));
+		up(&shapes[0], owned(*p, buf, sizeof buf));
 		CU_ASSERT_EQUAL_FATAL(xk_graph_run(run.g, run.e), XK_OK);
 		swap_all(rounds_of(*p, 14), pass_real, UINT32_MAX);
 		xk_store_relaxed(&churn_over, 1u);
@@ -371,7 +370,7 @@ static void each_failed_allocation_leaves_all_as_it_was(void)
 {
 	struct churn_sums a;
 
-	up("threading = vppc { vps = 2 }, clock = 'virtual', seed = 5");
+	up(&shapes[0], "threading = vppc { vps = 2 }, clock = 'virtual', seed = 5");
 	pass_virtual();
 	for (unsigned k = 1; k <= XK_ARRAY_LEN(shapes); k++) {
 		const struct shape *was = &shapes[k - 1], *w = &shapes[k % XK_ARRAY_LEN(shapes)];
@@ -400,6 +399,7 @@ static void refused_with(const struct shape *w, const char *fields, const char *
 	const char *was = run.fields, *file;
 	struct xk_errs *e = xk_errs_new();
 	char *before = picture(), *after;
+	uint64_t was_got = got();
 	bool said = false;
 	int line, col, err;
 
@@ -419,24 +419,71 @@ static void refused_with(const struct shape *w, const char *fields, const char *
 	free(after);
 	xk_errs_free(e);
 	pass_virtual();
+	CU_ASSERT(got() > was_got);      /* the graph runs on */
 }
+
+static const char plain[] = "threading = vppc { vps = 2 }, clock = 'virtual', seed = 5";
 
 static void what_cannot_change_is_refused(void)
 {
-	static const char fields[] = "threading = vppc { vps = 2 }, clock = 'virtual', seed = 5";
 	static const struct shape device = { "u", "u", "eth_mem { name = 'other', wire = 'x', mac = '02:00:00:00:00:09' }", "" };
 	static const struct shape transport = { "u", "u", "w", "udp { name = 'udp3', over = ip { name = 'ip3', addr = '10.0.1.1/24', "
 		"over = arp { name = 'arp3', over = eth { name = 'eth3', over = eth_mem { name = 'mem3', wire = 'v' } } } } }" };
 	static const struct shape elsewhere = { "server", "client", "w", "" };
 
-	up(fields);
+	up(&shapes[0], plain);
 	pass_virtual();
 	refused_with(&shapes[1], "threading = vppc { vps = 4 }, clock = 'virtual'", "threading is 'vppc' and 2 virtual processors");
-	refused_with(&device, fields, "is a driver: devices stay as they were opened");
-	refused_with(&transport, fields, "has a header of its own");
-	refused_with(&elsewhere, fields, "would lie over another node");
+	refused_with(&device, plain, "is a driver: devices stay as they were opened");
+	refused_with(&transport, plain, "has a header of its own");
+	refused_with(&elsewhere, plain, "would lie over another node");
 	xk_store_relaxed(&churn_over, 1u);
 	down();
+}
+
+/* From w to each of n others, all of them for this reason. */
+static void all_refused(const struct shape *w, const struct shape *to, unsigned n, const char *text)
+{
+	up(w, plain);
+	pass_virtual();
+	for (unsigned i = 0; i < n; i++)
+		refused_with(&to[i], plain, text);
+	xk_store_relaxed(&churn_over, 1u);
+	down();
+}
+
+#define TWO(low, high) "hop { name = " high ", over = hop { name = " low ", over = u } }"
+
+/* Enables of layers that lie on each other name each other: a change would leave some behind. */
+static void layers_on_each_other_are_refused(void)
+{
+	static const char text[] = "layers that lie on each other";
+	static const struct shape two = { TWO("'h'", "'h2'"), "u", "w", "" };
+	static const struct shape from_one[] = {
+		{ TWO("'h'", "'h2'"), "u", "w", "" }, { TWO("'h2'", "'h'"), "u", "w", "" }, { TWO("'h2'", "'h3'"), "u", "w", "" },
+	};
+	static const struct shape from_two[] = {
+		{ "u", "u", "w", "" }, { "hop { name = 'h', over = u }", "u", "w", "" }, { "hop { name = 'h2', over = u }", "u", "w", "" },
+		{ TWO("'h', burn = 1", "'h2'"), "u", "w", "" }, { TWO("'h'", "'h2', burn = 1"), "u", "w", "" },
+	};
+	static const struct shape link = { "u", "u", "impair { name = 'i2', over = impair { over = w } }", "" };
+
+	all_refused(&shapes[1], from_one, XK_ARRAY_LEN(from_one), text);
+	all_refused(&two, from_two, XK_ARRAY_LEN(from_two), text);
+	all_refused(&shapes[0], &link, 1, text);
+}
+
+/* A program's threads bind and close them. */
+static void a_layer_below_sockets_is_refused(void)
+{
+	static const char text[] = "s binds and gives up ports while it runs";
+	static const struct shape w[] = { { "u", "u", "w", "sock { name = 's', over = server }" },
+		{ "u", "u", "w", "sock { name = 's', over = hop { name = 'sh', over = server } }" },
+		{ "u", "u", "w", "sock { name = 's', over = hop { name = 'sh', burn = 1, over = server } }" } };
+
+	all_refused(&w[0], &w[1], 1, text);
+	all_refused(&w[1], &w[0], 1, text);
+	all_refused(&w[1], &w[2], 1, text);
 }
 
 static CU_TestInfo tests[] = {
@@ -444,6 +491,8 @@ static CU_TestInfo tests[] = {
 	{ "a thousand swaps beside workers", a_thousand_swaps_beside_workers },
 	{ "each failed allocation leaves all as it was", each_failed_allocation_leaves_all_as_it_was },
 	{ "what cannot change is refused", what_cannot_change_is_refused },
+	{ "layers on each other are refused", layers_on_each_other_are_refused },
+	{ "a layer below sockets is refused", a_layer_below_sockets_is_refused },
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = { { "change", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };

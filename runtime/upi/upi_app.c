@@ -56,16 +56,23 @@ bool xk_app_is_here(const struct xk_rep *r, uint64_t conn)
 	return xk_graph_vp_of(r->node->graph, conn) == r->vp;
 }
 
+/* Where r's counters are shared, or NULL.  Shared memory is got by one thread and goes with the graph: a late node's
+ * replicas are made on several VPs at a time, and go before it. */
+static struct xk_shared *shared_of(const struct xk_rep *r)
+{
+	return r->node->late ? NULL : r->vp->set->shared;
+}
+
 void *xk_app_counters(const struct xk_rep *r, size_t n)
 {
-	struct xk_shared *s = r->vp->set->shared;
+	struct xk_shared *s = shared_of(r);
 
 	return s != NULL ? xk_shared_get(s, n, false) : xk_alloc(n);
 }
 
 void xk_app_counters_free(const struct xk_rep *r, void *p)
 {
-	if (r->vp->set->shared == NULL)  /* else it goes with the graph */
+	if (shared_of(r) == NULL)
 		xk_free(p);
 }
 

@@ -56,6 +56,7 @@ static const struct shape shapes[] = {
 };
 
 static struct { struct xk_errs *e; struct xk_spec *s; struct xk_graph *g; const char *fields; bool unordered; } run;
+static bool shared;                      /* counters lie where another process may look at them */
 
 /* ---- fixture ------------------------------------------------------------------------- */
 
@@ -82,6 +83,7 @@ static void up(const struct shape *w, const char *fields)
 	run.unordered = strstr(fields, "= mp ") != NULL;
 	run.e = xk_errs_new();
 	run.s = spec_of(w, run.e);
+	xk_spec_plan(run.s)->mem.shared = shared;
 	if (xk_spec_build(run.s, &run.g, run.e) == XK_OK)
 		(void)xk_graph_up(run.g, run.e);
 	if (xk_errs_count(run.e) != 0)
@@ -292,6 +294,32 @@ static void a_thousand_swaps_beside_workers(void)
 	}
 }
 
+/* What applications that come time lies in memory of their own: shared memory gives nothing back. */
+static void what_comes_takes_no_shared_memory(void)
+{
+	static const struct shape comes = { "u", "u", "w", "load { to = '10.0.0.1', port = 9, lport = 5000, window = 1, over = server }\n"
+		"sink { name = 'more', port = 99, times = true, over = server }" };
+	uint64_t size = 0, blocks = 0;
+
+	shared = true;
+	up(&shapes[0], "threading = vppc { vps = 2 }, clock = 'virtual', seed = 5");
+	shared = false;
+	if (run.g->vps->shared == NULL)
+		printf("# this system has no memory to share\n");
+	else
+		size = xk_shared_size(run.g->vps->shared);
+	for (unsigned i = 0; i < 100; i++) {
+		must_apply(&comes);
+		must_apply(&shapes[0]);
+		blocks = i == 50 ? xk_alloc_live() : blocks;
+	}
+	CU_ASSERT(xk_alloc_live() <= blocks + 8);
+	if (run.g->vps->shared != NULL)
+		CU_ASSERT_EQUAL(xk_shared_size(run.g->vps->shared), size);
+	xk_store_relaxed(&churn_over, 1u);
+	down();
+}
+
 /* ---- whatever fails --------------------------------------------------------------------------- */
 
 /* The graph as it would be written, and what enables and sessions its nodes have. */
@@ -489,6 +517,7 @@ static void a_layer_below_sockets_is_refused(void)
 static CU_TestInfo tests[] = {
 	{ "a thousand swaps in virtual time", a_thousand_swaps_in_virtual_time },
 	{ "a thousand swaps beside workers", a_thousand_swaps_beside_workers },
+	{ "what comes takes no shared memory", what_comes_takes_no_shared_memory },
 	{ "each failed allocation leaves all as it was", each_failed_allocation_leaves_all_as_it_was },
 	{ "what cannot change is refused", what_cannot_change_is_refused },
 	{ "layers on each other are refused", layers_on_each_other_are_refused },

@@ -68,6 +68,80 @@ static int grow(unsigned more)
 	return XK_OK;
 }
 
+/* A copy; whole: of a table of its own, else it was the build's. */
+struct xk_plugins_kept {
+	bool whole;
+	unsigned nbuild, nall;
+	const char **from;
+	const struct xk_proto *all[];
+};
+
+struct xk_plugins_kept *xk_plugins_keep(void)
+{
+	struct xk_plugins_kept *k = xk_alloc(sizeof *k + (nall + 1) * sizeof *k->all);
+
+	if (k == NULL)
+		return NULL;
+	k->whole = all != NULL;
+	k->nbuild = nbuild;
+	k->nall = nall;
+	if (!k->whole)
+		return k;
+	k->from = xk_alloc((nall + 1) * sizeof *k->from);
+	if (k->from == NULL) {
+		xk_free(k);
+		return NULL;
+	}
+	memcpy(k->all, all, nall * sizeof *all);
+	memcpy(k->from, from, nall * sizeof *from);
+	return k;
+}
+
+void xk_plugins_forget(struct xk_plugins_kept *k)
+{
+	if (k != NULL)
+		xk_free(k->from);
+	xk_free(k);
+}
+
+static bool was_from(const struct xk_plugins_kept *k, const char *file)
+{
+	for (unsigned i = k->nbuild; k->whole && i < k->nall; i++)
+		if (k->from[i] == file)
+			return true;
+	return file == NULL;
+}
+
+/* The file of the plug-in that was renewed, if one was. */
+static void file_free(const struct xk_plugins_kept *k)
+{
+	unsigned i = nbuild;
+
+	while (i < nall && was_from(k, from[i]))
+		i++;
+	if (i < nall)
+		xk_free((void *)(uintptr_t)from[i]);
+}
+
+/* The table has room for more than it had. */
+void xk_plugins_back(struct xk_plugins_kept *k)
+{
+	file_free(k);
+	if (k->whole) {
+		memcpy(all, k->all, k->nall * sizeof *all);
+		memcpy(from, k->from, k->nall * sizeof *from);
+		all[k->nall] = NULL;
+	} else {
+		xk_free(all);
+		xk_free(from);
+		all = NULL;
+		from = NULL;
+	}
+	nbuild = k->nbuild;
+	nall = k->nall;
+	xk_plugins_forget(k);
+}
+
 /* ---- what it says -------------------------------------------------------------------------- */
 
 /* The name of the k-th that it brings; renew: another plug-in may have it. */
@@ -120,15 +194,23 @@ static int look(const struct xk_plugin *x, bool renew, char *why, size_t n)
 	return XK_OK;
 }
 
-/* It was loaded before, by another of its names. */
-static bool known(const struct xk_plugin *x)
+static bool has(const struct xk_proto *p)
 {
-	if (x->abi != XK_ABI || x->size != sizeof(struct xk_proto) || x->protos == NULL)
-		return false;
 	for (unsigned i = nbuild; i < nall; i++)
-		if (all[i] == x->protos[0])
+		if (all[i] == p)
 			return true;
 	return false;
+}
+
+/* It was loaded before, by another of its names, and another plug-in has taken the place of nothing of it. */
+static bool known(const struct xk_plugin *x)
+{
+	if (x->abi != XK_ABI || x->size != sizeof(struct xk_proto) || x->protos == NULL || x->protos[0] == NULL)
+		return false;
+	for (unsigned i = 0; x->protos[i] != NULL; i++)
+		if (!has(x->protos[i]))
+			return false;
+	return true;
 }
 
 /* Where p stands: in the place of what a plug-in had by its name, or behind all. */

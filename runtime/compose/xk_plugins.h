@@ -27,6 +27,13 @@ int xk_plugin_load(const char *file, char *why, size_t n);
  * name: the linker knows one that it has by its name. */
 int xk_plugin_renew(const char *file, char *why, size_t n);
 
+/* What graph files mean now, to be put back when the one plug-in that is renewed is not wanted after all: back or forget,
+ * once.  NULL: out of memory.  Back: nobody may have a table or a spec of the time between; what was loaded then stays, unnamed, and can be
+ * loaded again. */
+struct xk_plugins_kept *xk_plugins_keep(void);
+void xk_plugins_back(struct xk_plugins_kept *k);
+void xk_plugins_forget(struct xk_plugins_kept *k);       /* NULL is legal */
+
 /* Loads what the environment names, files, and of folders all that end in ".so", by name; then those of the
  * installation's folder, if that is there.  Each bad one is a line on stderr that begins with the tool's name; the
  * others are used. */

@@ -462,18 +462,40 @@ static const struct xk_proto tag = {
 	.node_size = sizeof(struct virt_node), .rep_size = sizeof(struct virt_rep), .sess_size = sizeof(struct virt_sess),
 	.drops = drops, .counts = counts, .demux = &virt_through, .anywhere = XK_ANYWHERE_AS_ABOVE,
 };
+#ifdef OTHER
+static const struct xk_proto other = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "other", .doc = VERSION, .ops = &ops,
+	.offers = "port", .needs = { "port" }, .min_down = 1, .max_down = 1, .params = params, .conf_size = sizeof(struct tag_conf),
+	.node_size = sizeof(struct virt_node), .rep_size = sizeof(struct virt_rep), .sess_size = sizeof(struct virt_sess),
+	.drops = drops, .counts = counts, .demux = &virt_through, .anywhere = XK_ANYWHERE_AS_ABOVE,
+};
+XK_PLUGIN(&other, &tag);
+#else
 XK_PLUGIN(&tag);
+#endif
 C
 	for v in 1 2; do
 		# shellcheck disable=SC2046
-		${CC:-cc} -shared -fPIC -O1 $(PKG_CONFIG_PATH=$top_builddir pkg-config --cflags xkvp) -DVERSION="\"version_$v\"" -o "$tmp/tag-$v.so" "$tmp/tag.c" || return 1
+		${CC:-cc} -shared -fPIC -O1 $(PKG_CONFIG_PATH=$top_builddir pkg-config --cflags xkvp) -DVERSION="\"version_$v\"" $([ $v = 2 ] || echo -DOTHER) -o "$tmp/tag-$v.so" "$tmp/tag.c" || return 1
 	done
 }
 newer_plugin() {
 	apply tag=true plugin="$tmp/tag-1.so" && grep -q '^tag  *added' "$tmp/told" && has echo tag && goes_on &&
 	apply tag=true && grep -qx nothing "$tmp/told" &&
 	apply tag=true plugin="$tmp/tag-2.so" && grep -q '^tag  *replaced  *protocol  *tag  *tag$' "$tmp/told" && has echo tag && goes_on &&
+	apply tag=true plugin="$tmp/tag-1.so" && grep -q '^tag  *replaced  *protocol  *tag  *tag$' "$tmp/told" && goes_on &&
 	apply "" && grep -q '^tag  *removed' "$tmp/told" && hasnt tag && goes_on
+}
+# Whatever is told beside it, a plug-in is not there afterwards.
+dry_plugin() {
+	apply tag=true plugin="$tmp/tag-1.so" --dry-run && grep -q '^tag  *added' "$tmp/told" &&
+	refused "'tag'" apply tag=true && hasnt tag && same
+}
+refused_plugin() {
+	apply tag=true && grep -q '^tag  *added' "$tmp/told" &&
+	refused 'threading is' apply "tag=true vps=2" plugin="$tmp/tag-2.so" && apply tag=true && grep -qx nothing "$tmp/told" &&
+	apply tag=true plugin="$tmp/tag-2.so" --dry-run && grep -q '^tag  *replaced' "$tmp/told" &&
+	apply tag=true && grep -qx nothing "$tmp/told" && apply "" && goes_on
 }
 
 ok "a graph begins that will be another one" start "$tmp/apply.lua"
@@ -488,7 +510,9 @@ ok "a file that is not there, too" refused 'none.lua' c apply "$tmp/none.lua"
 ok "--dry-run of anything else is refused" refused 'is for apply' c show graph --dry-run
 ok "what was refused has changed nothing" same
 if command -v pkg-config >/dev/null && tag_plugin >"$tmp/made" 2>&1; then
-	ok "a newer version of a plug-in takes the old one's place" newer_plugin
+	ok "a dry run leaves no plug-in behind" dry_plugin
+	ok "a newer version of a plug-in takes the old one's place, and an older one that one's" newer_plugin
+	ok "nor does a refusal" refused_plugin
 	ok "what is no plug-in is refused" refused 'is no plug-in' apply tag=true plugin="$tmp/tag.c"
 else
 	cat "$tmp/made" 2>/dev/null

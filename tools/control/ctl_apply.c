@@ -4,7 +4,8 @@
  *
  * The file is read as vp-run reads it, with the same sentences about what is wrong.  All of the work is done
  * before the answer; the virtual processors are entered for pieces of it and run on between them.
- * Invariant: an answer that is an error means that the graph is as it was.
+ * Invariant: an answer that is an error, or of a dry run, means that the graph is as it was, and that graph files mean
+ * what they meant.
  */
 #include "tools/control/ctl_priv.h"
 
@@ -96,11 +97,17 @@ static int load(struct ctl_call *k, struct xk_spec **s, struct xk_errs *e)
 	return err == XK_OK ? XK_OK : fail(k, "bad-file", *s, e);
 }
 
-static int plugin(struct ctl_call *k)
+/* kept: what graph files meant before. */
+static int plugin(struct ctl_call *k, struct xk_plugins_kept **kept)
 {
 	char why[512];
 
-	if (k->a.plugin == NULL || k->a.plugin[0] == '\0' || xk_plugin_renew(k->a.plugin, why, sizeof why) == XK_OK)
+	if (k->a.plugin == NULL || k->a.plugin[0] == '\0')
+		return XK_OK;
+	*kept = xk_plugins_keep();
+	if (*kept == NULL)
+		return ctl_fail(k, "no-memory", "out of memory");
+	if (xk_plugin_renew(k->a.plugin, why, sizeof why) == XK_OK)
 		return XK_OK;
 	return ctl_fail(k, "bad-file", "plug-in %s %s", k->a.plugin, why);
 }
@@ -127,8 +134,9 @@ static int change(struct ctl_call *k, struct xk_spec *s, struct xk_errs *e)
 int ctl_cmd_apply(struct ctl_call *k)
 {
 	struct xk_errs *e = xk_errs_new();
+	struct xk_plugins_kept *kept = NULL;
 	struct xk_spec *s = NULL;
-	int err = e != NULL ? plugin(k) : ctl_fail(k, "no-memory", "out of memory");
+	int err = e != NULL ? plugin(k, &kept) : ctl_fail(k, "no-memory", "out of memory");
 
 	if (err == XK_OK)
 		err = load(k, &s, e);
@@ -136,5 +144,9 @@ int ctl_cmd_apply(struct ctl_call *k)
 		err = change(k, s, e);
 	xk_spec_free(s);
 	xk_errs_free(e);
+	if (kept != NULL && (err != XK_OK || k->a.dry_run))
+		xk_plugins_back(kept);
+	else
+		xk_plugins_forget(kept);
 	return err;
 }

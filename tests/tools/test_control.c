@@ -102,6 +102,32 @@ static void an_answer_is_whole_or_said_not_to_be(void)
 	down(&f);
 }
 
+/* A sentence that is too long ends with a whole character, whatever it was cut at. */
+static void a_long_refusal_is_cut_between_characters(void)
+{
+	static const char *const signs[] = { "x", "\u00e4", "\u20ac", "\U0001f600" };
+	static struct ctl_call k;
+	static char text[2 * sizeof k.why];
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(signs); i++)
+		for (unsigned before = 0; before < 4; before++) {
+			size_t len = strlen(signs[i]), n = before;
+			json_t *j;
+
+			memset(text, 'a', before);
+			while (n + len < sizeof text) {
+				memcpy(text + n, signs[i], len);
+				n += len;
+			}
+			text[n] = '\0';
+			CU_ASSERT(ctl_fail(&k, "refused", "%s", text) < 0);
+			CU_ASSERT(strlen(k.why) + len >= sizeof k.why && strncmp(k.why, text, strlen(k.why)) == 0);
+			j = json_string(k.why);
+			CU_ASSERT_PTR_NOT_NULL(j);
+			json_decref(j);
+		}
+}
+
 /* What a metrics reader gets of a replica's histogram, to be freed. */
 static char *histogram(const struct xk_hist *h, const xk_counter *sum)
 {
@@ -174,6 +200,7 @@ static void a_sum_that_nobody_kept_is_that_of_the_places(void)
 static CU_TestInfo tests[] = {
 	{ "buckets have what was at most so long", buckets_have_what_was_at_most_so_long },
 	{ "a sum that nobody kept is that of the places", a_sum_that_nobody_kept_is_that_of_the_places },
+	{ "a long refusal is cut between characters", a_long_refusal_is_cut_between_characters },
 	{ "an answer is whole, or said not to be", an_answer_is_whole_or_said_not_to_be },
 	CU_TEST_INFO_NULL
 };

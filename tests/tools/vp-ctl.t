@@ -439,6 +439,14 @@ application() {
 	apply port=8 && grep -q '^echo  *replaced  *port  *7  *8$' "$tmp/told" && grep -q '^more  *removed' "$tmp/told" && hasnt more &&
 	apply port=7 && goes_on
 }
+# pen FROM TO: how thick the edge is.
+pen() { sed -n "s/^	\"$1\" -> \"$2\" \[penwidth=\([0-9]*\.[0-9]*\)\];/\1/p" "$tmp/dot"; }
+# The echo that was replaced is not the one that is there, whose name it has.
+draws() {
+	apply port=8 && apply port=7 && goes_on && c show graph | grep -q '^echo .* yes$' && c show graph | grep -q '^load .* no$' &&
+	soon drawn_thick && grep -q '^	"echo" \[label="echo"\];' "$tmp/dot"
+}
+drawn_thick() { c -d 20ms dot >"$tmp/dot" && cat "$tmp/dot" && case $(pen echo server) in "" | 1.00) return 1 ;; esac; }
 same() { apply "" && grep -qx nothing "$tmp/told"; }
 wrong_file() {
 	printf 'return graph "apply" {\n  threading = vppc {},\n  burts = 3 }\n' >"$tmp/wrong.lua"
@@ -503,6 +511,7 @@ ok "the same file changes nothing" same
 ok "a dry run tells the difference and makes none of it" dry_run
 ok "layers come, are replaced and go, and messages pass" applies
 ok "so do applications" application
+ok "what came is drawn without the counters of what went, and its edge with the other end's" draws
 ok "other threading is refused at its place" refused 'apply.lua:[0-9]*: threading is .vppc. and 4' apply vps=2
 ok "a wrong file is told as vp-run tells it" wrong_file
 ok "a wrong argument, too" refused "argument 'hop'" apply hop=x

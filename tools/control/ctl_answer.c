@@ -13,14 +13,33 @@
 
 #include "runtime/run/xk_json.h"
 
+/* s was cut behind n bytes: without the character, of UTF-8, that it ends in the middle of. */
+static void drop_broken(char *s, size_t n)
+{
+	size_t at = n, len;
+	unsigned char lead;
+
+	while (at != 0 && ((unsigned char)s[at - 1] & 0xc0) == 0x80)
+		at--;
+	if (at == 0)
+		return;
+	lead = (unsigned char)s[--at];
+	len = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+	if (len > n - at)
+		s[at] = '\0';
+}
+
 int ctl_fail(struct ctl_call *k, const char *code, const char *fmt, ...)
 {
 	va_list ap;
+	int n;
 
 	k->code = code;
 	va_start(ap, fmt);
-	vsnprintf(k->why, sizeof k->why, fmt, ap);
+	n = vsnprintf(k->why, sizeof k->why, fmt, ap);
 	va_end(ap);
+	if (n >= (int)sizeof k->why)
+		drop_broken(k->why, sizeof k->why - 1);
 	return XK_E_INVAL;
 }
 

@@ -53,6 +53,7 @@ static int show_graph(struct ctl_call *k)
 		json_object_set_new(o, "log", json_integer(xk_load_relaxed(&n->log.level)));
 		json_object_set_new(o, "file", n->file ? ctl_string(n->file) : json_null());
 		json_object_set_new(o, "line", n->file ? json_integer(n->line) : json_null());
+		json_object_set_new(o, "late", json_boolean(n->late));
 		json_array_append_new(rows, o);
 	}
 	return give_rows(k, rows);

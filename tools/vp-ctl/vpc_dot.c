@@ -50,10 +50,22 @@ static bool take(const struct ctl_view *v, struct sample *s)
 	return true;
 }
 
-/* The node of that name, or nnodes. */
+/* It came while the graph ran: counters by its name are of one that has gone. */
+static bool is_late(const struct drawing *d, const char *name)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(d->rows, i, row)
+		if (strcmp(json_string_value(json_object_get(row, "node")), name) == 0)
+			return json_is_true(json_object_get(row, "late"));
+	return false;
+}
+
+/* The node of that name, or nnodes: none whose counters are there. */
 static unsigned find(const struct drawing *d, const char *name)
 {
-	unsigned i = 0;
+	unsigned i = is_late(d, name) ? d->v->nnodes : 0;
 
 	while (i < d->v->nnodes && strcmp(d->v->node[i].name, name) != 0)
 		i++;
@@ -149,17 +161,18 @@ static void node(const struct drawing *d, const json_t *row)
 	printf("];\n");
 }
 
-/* As much passes as through the end that has less. */
+/* As much passes as through the end that has less, or through the one that is known. */
 static void edge(const struct drawing *d, const char *from, const char *to)
 {
 	unsigned i = find(d, from), k = find(d, to);
-	double x = i < d->v->nnodes ? passed(d, i) : 0, y = k < d->v->nnodes ? passed(d, k) : 0;
+	double x = i < d->v->nnodes ? passed(d, i) : INFINITY, y = k < d->v->nnodes ? passed(d, k) : INFINITY;
+	double least = i < d->v->nnodes || k < d->v->nnodes ? fmin(x, y) : 0;
 
 	putchar('\t');
 	quoted(from);
 	printf(" -> ");
 	quoted(to);
-	printf(" [penwidth=%.2f];\n", 1 + log10(1 + (x < y ? x : y)) / 2);
+	printf(" [penwidth=%.2f];\n", 1 + log10(1 + least) / 2);
 }
 
 static const char *cable_of(const json_t *row)

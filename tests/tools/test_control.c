@@ -128,6 +128,23 @@ static void a_long_refusal_is_cut_between_characters(void)
 		}
 }
 
+/* Whoever has the counters says nothing while it reads them, and is sent away last. */
+static void who_reads_counters_goes_last(void)
+{
+	struct ctl_job job = { .step = NULL };
+	struct ctl_client other = { .moved = 5 * XK_SEC }, busy = { .next = &other, .job = &job };
+	struct ctl_client late = { .next = &busy, .moved = 2 * XK_SEC, .looks = true };
+	struct ctl_client early = { .next = &late, .moved = XK_SEC, .looks = true };
+	struct ctl c = { .clients = &early };
+
+	CU_ASSERT_PTR_NULL(ctl_client_to_go(&c, XK_SEC + CTL_SILENT - 1));
+	CU_ASSERT_PTR_EQUAL(ctl_client_to_go(&c, 3 * XK_SEC + CTL_SILENT), &early);
+	CU_ASSERT_PTR_EQUAL(ctl_client_to_go(&c, 5 * XK_SEC + CTL_SILENT), &other);
+	late.looks = false;
+	CU_ASSERT_PTR_EQUAL(ctl_client_to_go(&c, 5 * XK_SEC + CTL_SILENT), &late);
+	CU_ASSERT_PTR_EQUAL(ctl_client_to_go(&c, 2 * XK_SEC + CTL_SILENT), &late);
+}
+
 /* What a metrics reader gets of a replica's histogram, to be freed. */
 static char *histogram(const struct xk_hist *h, const xk_counter *sum)
 {
@@ -200,6 +217,7 @@ static void a_sum_that_nobody_kept_is_that_of_the_places(void)
 static CU_TestInfo tests[] = {
 	{ "buckets have what was at most so long", buckets_have_what_was_at_most_so_long },
 	{ "a sum that nobody kept is that of the places", a_sum_that_nobody_kept_is_that_of_the_places },
+	{ "who reads counters goes last", who_reads_counters_goes_last },
 	{ "a long refusal is cut between characters", a_long_refusal_is_cut_between_characters },
 	{ "an answer is whole, or said not to be", an_answer_is_whole_or_said_not_to_be },
 	CU_TEST_INFO_NULL

@@ -38,6 +38,23 @@ void ctl_client_free(struct ctl_client *cl)
 	xk_free(cl);
 }
 
+static bool goes_before(const struct ctl_client *cl, const struct ctl_client *old)
+{
+	if (old == NULL || cl->looks != old->looks)
+		return old == NULL || old->looks;
+	return cl->moved < old->moved;
+}
+
+struct ctl_client *ctl_client_to_go(const struct ctl *c, xk_ns now)
+{
+	struct ctl_client *old = NULL;
+
+	for (struct ctl_client *cl = c->clients; cl != NULL; cl = cl->next)
+		if (cl->job == NULL && now >= cl->moved && now - cl->moved >= CTL_SILENT && goes_before(cl, old))
+			old = cl;
+	return old;
+}
+
 /* May its next request be looked at? */
 static bool may_serve(const struct ctl_client *cl)
 {

@@ -245,6 +245,7 @@ int ctl_cmd_counters(struct ctl_call *k)
 	if (fd < 0)
 		return ctl_fail(k, "failed", "cannot open the counters: %s", xk_strerror(fd));
 	k->client->pass_fd = fd;
+	k->client->looks = true;
 	k->result = json_pack("{s:I, s:i}", "bytes", (json_int_t)xk_shared_size(k->c->g->vps->shared), "version",
 			      (int)CTL_HEAD_VERSION);
 	return XK_OK;

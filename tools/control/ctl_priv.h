@@ -17,6 +17,7 @@
 #define CTL_OUT_HIGH (1u << 20)          /* so much unread by a client: its next request waits */
 #define CTL_OUT_MAX  (64u << 20)         /* so much: it is let go */
 #define CTL_PATIENCE (30 * XK_SEC)       /* with one that reads nothing, or ends no line */
+#define CTL_SILENT   (10 * XK_SEC)       /* one may be sent away for another one after so long */
 
 struct ctl_job;
 
@@ -26,6 +27,7 @@ struct ctl_client {
 	char           *in, *out;
 	size_t          nin, out_at, out_end, out_cap;
 	bool            closing, dead;   /* closing: when all is written */
+	bool            looks;           /* it has the counters: it says nothing more while it reads them */
 	xk_ns           moved;           /* when it last read or wrote something */
 	struct ctl_job *job;             /* what answers it for a while */
 };
@@ -108,6 +110,9 @@ void ctl_client_flush(struct ctl_client *cl);
 /* Reads what is there and answers what is whole. */
 void ctl_client_read(struct ctl *c, struct ctl_client *cl);
 void ctl_client_serve(struct ctl *c, struct ctl_client *cl);
+/* Who makes room for another one, at `now`, or NULL: of those silent for long the longest, and of those that have the
+ * counters only if there is no other. */
+struct ctl_client *ctl_client_to_go(const struct ctl *c, xk_ns now);
 static inline size_t ctl_client_unread(const struct ctl_client *cl) { return cl->out_end - cl->out_at; }
 
 /* ---- jobs: requests that are answered bit by bit ---- */

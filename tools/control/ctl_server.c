@@ -4,7 +4,8 @@
  *
  * It runs beside the workers and shares nothing that they write but what it reads.  A client
  * is never waited for: it has its buffers (ctl_client.c), its turn, and a limit of patience.
- * When all places are taken, the client that has been silent longest makes room.
+ * When all places are taken, the client that has been silent longest makes room, one that reads
+ * the counters last of all.
  *
  * Invariant: a request is answered while nobody steps VPs of a graph in virtual time.
  */
@@ -21,7 +22,6 @@
 
 #define TICK_JOB 50              /* ms between two looks at what is under way */
 #define TICK     1000
-#define SILENT   (10 * XK_SEC)   /* a client may be sent away for another one after so long */
 
 /* ---- the turn (virtual time) --------------------------------------------------------- */
 
@@ -68,15 +68,11 @@ static void drop_dead(struct ctl *c)
 	}
 }
 
-/* The one that has been silent longest, if that is long. */
 static bool make_place(struct ctl *c, xk_ns now)
 {
-	struct ctl_client *old = NULL;
+	struct ctl_client *old = ctl_client_to_go(c, now);
 
-	for (struct ctl_client *cl = c->clients; cl != NULL; cl = cl->next)
-		if (cl->job == NULL && (old == NULL || cl->moved < old->moved))
-			old = cl;
-	if (old == NULL || now - old->moved < SILENT)
+	if (old == NULL)
 		return false;
 	old->dead = true;
 	drop_dead(c);

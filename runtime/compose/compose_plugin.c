@@ -97,10 +97,34 @@ struct xk_plugins_kept *xk_plugins_keep(void)
 	return k;
 }
 
+static bool is_from(const char *file)
+{
+	for (unsigned i = nbuild; i < nall; i++)
+		if (from[i] == file)
+			return true;
+	return false;
+}
+
+/* Files of plug-ins that others have replaced since. */
+static void replaced_free(struct xk_plugins_kept *k)
+{
+	for (unsigned i = k->nbuild; k->whole && i < k->nall; i++) {
+		const char *file = k->from[i];
+
+		if (file == NULL || is_from(file))
+			continue;
+		for (unsigned j = i; j < k->nall; j++)
+			k->from[j] = k->from[j] != file ? k->from[j] : NULL;
+		xk_free((void *)(uintptr_t)file);
+	}
+}
+
 void xk_plugins_forget(struct xk_plugins_kept *k)
 {
-	if (k != NULL)
-		xk_free(k->from);
+	if (k == NULL)
+		return;
+	replaced_free(k);
+	xk_free(k->from);
 	xk_free(k);
 }
 

@@ -91,9 +91,10 @@ static int conn_open(struct churn_conn *c, struct xk_rep *r)
 	xk_part_push_port(&ps.p[XK_REMOTE], conf_of(r)->port);
 	xk_part_push_any(&ps.p[XK_LOCAL]);
 	xk_part_push_port(&ps.p[XK_LOCAL], (uint16_t)(CHURN_PORT + c->no));
-	c->r = r;
+	/* Other VPs look whose it is (churner_move). */
+	xk_store_relaxed(&c->r, r);
 	c->epoch++;
-	c->s = xk_open(r, r->node, r->down[0], &ps, &err);
+	xk_store_relaxed(&c->s, xk_open(r, r->node, r->down[0], &ps, &err));
 	if (c->s == NULL)
 		xk_count(c->failed);
 	else
@@ -147,7 +148,7 @@ static void slot_move(struct xk_rep *r)
 		return;
 	cr->first = c->next;
 	xk_close(c->s);
-	c->s = NULL;
+	xk_store_relaxed(&c->s, NULL);
 	xk_count(c->closed);
 	(void)xk_atomic_add(&churn_moves, 1u);
 	c->call = (struct xk_call){ .fn = slot_open, .arg = c };
@@ -200,12 +201,12 @@ static int churner_move(struct xk_rep *r, const struct xk_move *m)
 
 	if (res <= 0)
 		return res;
-	while (c < churn_conn + ALL && (c->r != r || c->s != m->old))
+	while (c < churn_conn + ALL && (xk_load_relaxed(&c->r) != r || xk_load_relaxed(&c->s) != m->old))
 		c++;
 	if (c == churn_conn + ALL)
 		return XK_E_NOENT;
 	if (m->now != NULL) {
-		c->s = xk_dup(m->now);
+		xk_store_relaxed(&c->s, xk_dup(m->now));
 		xk_close(m->old);
 	}
 	return XK_OK;
@@ -253,7 +254,7 @@ static void churner_rep_stop(struct xk_rep *r)
 			xk_task_park(&c->task);
 		if (c->s != NULL)
 			xk_close(c->s);
-		c->s = NULL;
+		xk_store_relaxed(&c->s, NULL);
 	}
 }
 

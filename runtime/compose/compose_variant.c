@@ -63,14 +63,14 @@ static void keep_name(char *own)
 		(void)prctl(PR_SET_NAME, slash + 1);
 }
 
-void xk_variant_run(const char *name, char **argv)
+bool xk_variant_run(const char *name, char **argv)
 {
 	char own[PATH_MAX], path[PATH_MAX + sizeof SUFFIX];
 	ssize_t n;
 
 	if (!xk_cpu_is_known()) {
 		fprintf(stderr, "%s: VP_CPU is \"%s\", which is none of %s\n", name, getenv("VP_CPU"), xk_cpu_words());
-		exit(2);
+		return false;
 	}
 	n = readlink("/proc/self/exe", own, sizeof own - 1);
 	own[n > 0 ? n : 0] = '\0';
@@ -79,6 +79,7 @@ void xk_variant_run(const char *name, char **argv)
 	/* Where it cannot be run after all, this one does everything, too. */
 	else if (n > 0 && !stays() && xk_variant_of(own, path, sizeof path))
 		(void)execv(path, argv);
+	return true;
 }
 
 void xk_variant_text(char *text, size_t room)

@@ -14,10 +14,10 @@
 #include <stddef.h>
 
 /* First of all in main: goes on as that program, with the same process, name, arguments and descriptors, where this
- * build has one, the processor runs it and VP_CPU (runtime/base/xk_cpu.h) allows it; else returns.  A VP_CPU that is
- * none ends the program `name` with a sentence and 2.  Under valgrind, which would not follow, and with rights that its
+ * build has one, the processor runs it and VP_CPU (runtime/base/xk_cpu.h) allows it; else true.  false, and a sentence of
+ * the program `name`: VP_CPU is none.  Under valgrind, which would not follow, and with rights that its
  * file has and its user has not, a program goes on as itself. */
-void xk_variant_run(const char *name, char **argv);
+bool xk_variant_run(const char *name, char **argv);
 
 /* Which file runs as `program`, a path: path is that of the variant, or false: program itself. */
 bool xk_variant_of(const char *program, char *path, size_t room);

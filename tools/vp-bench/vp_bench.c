@@ -109,7 +109,8 @@ int main(int argc, char **argv)
 	char name[64];
 	int (*run)(int, char **), code;
 
-	xk_variant_run("vp-bench", argv);
+	if (!xk_variant_run("vp-bench", argv))
+		return BENCH_USAGE;
 	xk_json_start("vp-bench", BENCH_IO);
 	signal(SIGXFSZ, SIG_IGN);        /* a file that may not grow is an error to tell */
 	argc = take_lua_path(argc, argv);

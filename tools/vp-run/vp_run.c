@@ -350,7 +350,8 @@ int main(int argc, char **argv)
 	struct work w = { .o = &o };
 	int code;
 
-	xk_variant_run("vp-run", argv);
+	if (!xk_variant_run("vp-run", argv))
+		return 2;
 	xk_json_start(NULL, 0);
 	/* First of all in the program that stays. */
 	open_signals(&o);

@@ -14,8 +14,8 @@
 #include <stddef.h>
 
 /* First of all in main: goes on as that program, with the same process, name, arguments and descriptors, where this
- * build has one, the processor runs it and VP_CPU (runtime/base/xk_cpu.h) allows it; else true.  false, and a sentence of
- * the program `name`: VP_CPU is none.  Under valgrind, which would not follow, and with rights that its
+ * build has one, the processor runs it and VP_CPU (runtime/base/xk_cpu.h) allows it; else true.  false, and a
+ * sentence of the program `name`: VP_CPU is none.  Under valgrind, which would not follow, and with rights that its
  * file has and its user has not, a program goes on as itself. */
 bool xk_variant_run(const char *name, char **argv);
 

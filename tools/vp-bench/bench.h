@@ -259,6 +259,8 @@ json_t *bench_child_json(const char *const *argv, double seconds, bool *interrup
 /* What any program prints, to be freed, given this on its stdin. */
 char   *bench_child_text(const char *const *argv, const char *input, double seconds, bool *interrupted, char *why, size_t n);
 void    bench_child_signals(void);
+/* "--cpus=0,1": the first n processors that this process may use, as vp-run takes them. */
+void    bench_child_cpus(unsigned n, char *text, size_t room);
 /* vp-run beside this program, or what the option or VP_RUN says. */
 const char *bench_child_program(const char *given);
 /* The one that runs b: the same, or vp-sim, of VP_SIM, for a model. */

@@ -13,7 +13,6 @@
 #include "tools/vp-bench/bench_advise.h"
 #include "tools/vp-bench/bench_lua.h"
 
-#include <sched.h>
 #include <string.h>
 
 #define SEEDS 5u
@@ -23,21 +22,6 @@
 /* A run: processors simulated ones, or real ones. */
 struct one { const char *preset; unsigned processors, seed; bool real; };
 
-/* The first n processors that this process may use, as vp-run takes them. */
-static void cpus_of(unsigned n, char *text, size_t room)
-{
-	cpu_set_t set;
-	size_t at = (size_t)snprintf(text, room, "--cpus=");
-
-	if (sched_getaffinity(0, sizeof set, &set) != 0)
-		CPU_ZERO(&set);
-	for (int i = 0; i < CPU_SETSIZE && n != 0; i++)
-		if (CPU_ISSET(i, &set)) {
-			at += (size_t)snprintf(text + at, room - at, "%s%d", text[at - 1] == '=' ? "" : ",", i);
-			n--;
-		}
-}
-
 static json_t *run_one(const struct bench_options *o, const struct advise_simulation *s, const struct one *r, bool *stopped,
 		       char *why, size_t n)
 {
@@ -46,7 +30,7 @@ static json_t *run_one(const struct bench_options *o, const struct advise_simula
 	unsigned k = 0;
 
 	if (r->real)
-		cpus_of(r->processors, processors, sizeof processors);
+		bench_child_cpus(r->processors, processors, sizeof processors);
 	else
 		snprintf(processors, sizeof processors, "--processors=%u", r->processors);
 	snprintf(machine, sizeof machine, "--machine=%s", s->machine);

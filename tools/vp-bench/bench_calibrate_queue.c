@@ -9,7 +9,6 @@
  */
 #include "tools/vp-bench/bench_calibrate.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,18 +45,6 @@ static double run_one(struct calibrate *c, const char *preset, const char *const
 	return messages > 0 ? ns / messages : -1;
 }
 
-static void first_processor(char *text, size_t n)
-{
-	cpu_set_t set;
-	int i = 0;
-
-	if (sched_getaffinity(0, sizeof set, &set) != 0)
-		CPU_ZERO(&set);
-	while (i < CPU_SETSIZE - 1 && !CPU_ISSET(i, &set))
-		i++;
-	snprintf(text, n, "--cpus=%d", i < CPU_SETSIZE - 1 ? i : 0);
-}
-
 static int by_size(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -72,7 +59,7 @@ json_t *calibrate_queues_run(struct calibrate *c, char *why, size_t n)
 	double *ns = calloc(c->runs, sizeof *ns);
 	json_t *out = json_object();
 
-	first_processor(processor, sizeof processor);
+	bench_child_cpus(1, processor, sizeof processor);
 	snprintf(duration, sizeof duration, "--duration=%lluns", (unsigned long long)c->duration);
 	snprintf(warmup, sizeof warmup, "--warmup=%lluns", (unsigned long long)c->duration / 4);
 	for (unsigned q = 0; ns != NULL && q < CALIBRATE_QUEUES; q++) {

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,20 @@
 #define PATIENCE_S 10        /* with one that was told to stop */
 
 static sigset_t ours, before;
+
+void bench_child_cpus(unsigned n, char *text, size_t room)
+{
+	cpu_set_t set;
+	size_t at = (size_t)snprintf(text, room, "--cpus=");
+
+	if (sched_getaffinity(0, sizeof set, &set) != 0)
+		CPU_ZERO(&set);
+	for (int i = 0; i < CPU_SETSIZE && n != 0; i++)
+		if (CPU_ISSET(i, &set)) {
+			at += (size_t)snprintf(text + at, room - at, "%s%d", text[at - 1] == '=' ? "" : ",", i);
+			n--;
+		}
+}
 
 void bench_child_signals(void)
 {

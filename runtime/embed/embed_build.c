@@ -28,15 +28,11 @@ static bool is_name(const char *s)
 
 static int part_new(struct xk_embed *g, const char *file, int line)
 {
-	if (g->nparts == g->room_parts) {
-		unsigned room = g->room_parts != 0 ? g->room_parts * 2 : 8;
-		struct embed_part *more = xk_mem_fails() ? NULL : realloc(g->part, room * sizeof *more);
+	struct embed_part *part = embed_room(g->part, g->nparts, &g->room_parts, sizeof *part);
 
-		if (more == NULL)
-			return XK_E_NOMEM;
-		g->part = more;
-		g->room_parts = room;
-	}
+	if (part == NULL)
+		return XK_E_NOMEM;
+	g->part = part;
 	g->part[g->nparts] = (struct embed_part){ .at = { file, line, 1 } };
 	return (int)g->nparts++;
 }
@@ -133,15 +129,11 @@ int xk_embed_set_text_at(struct xk_embed *g, int node, const char *param, const 
 
 static int over_add(struct embed_part *p, int below)
 {
-	if (p->nover == p->room_over) {
-		unsigned room = p->room_over != 0 ? p->room_over * 2 : 4;
-		int *more = xk_mem_fails() ? NULL : realloc(p->over, room * sizeof *more);
+	int *over = embed_room(p->over, p->nover, &p->room_over, sizeof *over);
 
-		if (more == NULL)
-			return XK_E_NOMEM;
-		p->over = more;
-		p->room_over = room;
-	}
+	if (over == NULL)
+		return XK_E_NOMEM;
+	p->over = over;
 	p->over[p->nover++] = below;
 	return XK_OK;
 }

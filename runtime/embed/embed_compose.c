@@ -80,17 +80,25 @@ void embed_text_free(struct embed_text *t)
 
 /* ---- places ------------------------------------------------------------------------------ */
 
+void *embed_room(void *v, unsigned n, unsigned *room, size_t bytes)
+{
+	unsigned more = *room != 0 ? *room * 2 : 8;
+
+	if (n < *room)
+		return v;
+	v = xk_mem_fails() ? NULL : realloc(v, more * bytes);
+	if (v != NULL)
+		*room = more;
+	return v;
+}
+
 bool embed_places_add(struct embed_places *p, const char *file, int line, unsigned lines)
 {
-	if (p->n == p->room) {
-		unsigned room = p->room != 0 ? p->room * 2 : 8;
-		struct embed_place *more = xk_mem_fails() ? NULL : realloc(p->v, room * sizeof *more);
+	struct embed_place *v = embed_room(p->v, p->n, &p->room, sizeof *v);
 
-		if (more == NULL)
-			return false;
-		p->v = more;
-		p->room = room;
-	}
+	if (v == NULL)
+		return false;
+	p->v = v;
 	p->v[p->n++] = (struct embed_place){ file, line, lines };
 	return true;
 }

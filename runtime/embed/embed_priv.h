@@ -89,6 +89,8 @@ void embed_text_put(struct embed_text *t, const char *fmt, ...) XK_PRINTF(2, 3);
 void embed_text_free(struct embed_text *t);
 /* In double quotes, as Lua reads it. */
 void embed_text_quote(struct embed_text *t, const char *s);
+/* The array v with room for one more than its n of so many bytes, *room of them; NULL: out of memory, v is as it was. */
+void *embed_room(void *v, unsigned n, unsigned *room, size_t bytes);
 /* False: out of memory. */
 bool embed_places_add(struct embed_places *p, const char *file, int line, unsigned lines);
 /* The call that line `line` of the whole text came from; false: of none. */

@@ -164,18 +164,26 @@ static struct xk_sess *played(uint32_t *id, uint16_t *their_epoch)
 	return s;
 }
 
+/* Answers to all that was asked since; other records are still to be heard. */
+static void pongs(struct xk_sess *s)
+{
+	unsigned at = nheard;
+	struct ncs_rec rec;
+
+	while (heard(NCS_PING, &rec))
+		say(s, NCS_PONG, 0, xk_be32(rec.v));
+	nheard = at;
+}
+
 /* It answers what it is asked, but for one kind, for n seconds. */
 static unsigned answers(struct xk_sess *s, unsigned n, bool confirm)
 {
 	unsigned asked = 0;
 
 	for (unsigned i = 0; i < n * 10; i++) {
-		unsigned at = nheard;
 		struct ncs_rec rec;
 
-		while (heard(NCS_PING, &rec))
-			say(s, NCS_PONG, 0, xk_be32(rec.v));
-		nheard = at;
+		pongs(s);
 		while (heard(NCS_ACCEPT, &rec)) {
 			asked++;
 			if (confirm)
@@ -375,12 +383,9 @@ static unsigned is_asked(struct xk_sess *s, unsigned n, uint8_t with, uint32_t i
 	unsigned asked = 0;
 
 	for (unsigned i = 0; i < n * 10; i++) {
-		unsigned at = nheard;
 		struct ncs_rec rec;
 
-		while (heard(NCS_PING, &rec))
-			say(s, NCS_PONG, 0, xk_be32(rec.v));
-		nheard = at;
+		pongs(s);
 		while (heard(NCS_CHECK, &rec)) {
 			CU_ASSERT_EQUAL(rec.conn, 3);
 			asked++;
@@ -418,11 +423,7 @@ static void given_up_by(bool answers_it, unsigned *said)
 	ncs_hdr_store(b, &h);
 	pf_push(&f, 0, data, b, NCS_HDR_LEN + 10);
 	for (unsigned i = 0; i < 40; i++) {
-		unsigned at = nheard;
-
-		while (heard(NCS_PING, &rec))
-			say(s, NCS_PONG, 0, xk_be32(rec.v));
-		nheard = at;
+		pongs(s);
 		while (heard(NCS_CLOSE, &rec))
 			if (++*said == 2 && answers_it)
 				say(s, NCS_CLOSED, xk_be32(rec.v), 0);

@@ -328,13 +328,7 @@ no_key() {
 }
 ok "who comes with an empty VP_KEY has the root's" no_key
 # One whose graph does not come up: the others wait for it, and say which it is.
-cat >"$tmp/slow.lua" <<'END'
-local a = args { rank = uint { 0 }, ranks = uint { 1 }, peers = text { "" }, dir = text { "" } }
-if a.rank == 1 then io.open(a.dir .. "/never"):read() end
-local s = shm { at = "10.0.0." .. a.rank + 1, dir = a.dir }
-echo { port = 7, over = ncs { over = s } }
-return graph "slow" {}
-END
+slow_graph "$tmp/slow.lua"
 never_up() {
 	rm -f "$tmp/never"
 	mkfifo "$tmp/never"

@@ -81,13 +81,7 @@ for bad in "-n 0" "-n 1025" "-n x" "-n 2x" "--keep" "-n 2 --join" "-n 2 --contro
 done
 
 # How they begin: together.
-cat >"$tmp/slow.lua" <<'END'
-local a = args { rank = uint { 0 }, ranks = uint { 1 }, dir = text { "" } }
-if a.rank == 1 then io.open(a.dir .. "/never"):read() end
-local s = shm { at = "10.0.0." .. a.rank + 1, dir = a.dir }
-echo { port = 7, over = ncs { over = s } }
-return graph "slow" {}
-END
+slow_graph "$tmp/slow.lua"
 never_up() {
 	rm -f "$tmp/never"
 	mkfifo "$tmp/never"

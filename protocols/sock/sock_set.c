@@ -284,6 +284,17 @@ int xk_sock_set_wait(struct xk_sock_set *set, struct xk_sock_ready *ready, unsig
 	return n;
 }
 
+/*
+ * What woke the event before is forgotten first: whoever fires after that either finds it armed and writes, or has
+ * put its member into the queue, where it is seen below.
+ */
+int xk_sock_set_arm(struct xk_sock_set *set)
+{
+	int fd = xk_event_arm(&set->event);
+
+	return set->first != NULL || xk_load_acquire(&set->ready) != NULL ? XK_E_AGAIN : fd;
+}
+
 /* It fires no more: it is unlinked, or its socket is through with it. */
 static void member_end(struct xk_sock_set *set, struct sock_member *m)
 {

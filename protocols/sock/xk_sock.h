@@ -226,6 +226,16 @@ int  xk_sock_set_remove(struct xk_sock_set *set, int fd);
  * POLLNVAL.
  */
 int  xk_sock_set_wait(struct xk_sock_set *set, struct xk_sock_ready *ready, unsigned max, uint64_t timeout_ns);
+/*
+ * For a thread that waits by poll or epoll for descriptors of the host's, too: one of these, the set's own, which
+ * becomes readable when something comes for the set.  Ask before each wait; XK_E_AGAIN: something has come already,
+ * take it first.  Nobody but the set reads it; it is closed with the set.
+ *
+ *	while ((host_fd = xk_sock_set_arm(set)) == XK_E_AGAIN)
+ *		take(set);                             xk_sock_set_wait with timeout_ns 0, until it answers 0
+ *	poll(...);
+ */
+int  xk_sock_set_arm(struct xk_sock_set *set);
 
 /* ---- names and options ------------------------------------------------------------------ */
 

@@ -85,6 +85,15 @@ static void drain(int fd)
 		;
 }
 
+int xk_event_arm(struct xk_event *e)
+{
+	/* A wake before this is forgotten; a late write of its eventfd is a wake too many. */
+	(void)xk_atomic_xchg(&e->state, (uint32_t)IDLE);
+	drain(e->fd);
+	xk_event_prepare(e);
+	return e->fd;
+}
+
 /* A descriptor of the host's is looked at now and then. */
 #define LOOK_AGAIN (50 * XK_US)
 

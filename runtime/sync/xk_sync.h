@@ -199,6 +199,9 @@ void xk_event_wake(struct xk_event *);
 /* Says "about to sleep": the caller must look for work once more after it. */
 void xk_event_prepare(struct xk_event *);
 void xk_event_cancel(struct xk_event *);
+/* In place of prepare and wait, for who waits by poll or epoll: a last look as after prepare, then the descriptor that
+ * this returns is readable once the event is woken.  Wakes before it are forgotten.  Who waits so waits only so. */
+int  xk_event_arm(struct xk_event *);
 /* Has it been woken since the last wait?  Then the next one returns at once. */
 bool xk_event_is_woken(const struct xk_event *);
 #define XK_EVENT_FDS 64      /* most fds that one wait looks at */

@@ -168,6 +168,41 @@ static void a_stopped_node_tells_its_sets(void)
 	down();
 }
 
+static bool readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1;
+}
+
+static void a_set_has_a_descriptor_for_other_loops(void)
+{
+	struct xk_sock_set *s;
+	int a, b, fd;
+
+	up();
+	a = pair(&b);
+	s = a_set();
+	CU_ASSERT_EQUAL(xk_sock_set_add(s, b, POLLIN, 7), XK_OK);
+	for (unsigned i = 0; i < 3; i++) {
+		fd = xk_sock_set_arm(s);
+		CU_ASSERT_FATAL(fd >= 0);
+		CU_ASSERT(!readable(fd));
+		CU_ASSERT_EQUAL(xk_sock_write(a, "one", 3), 3);
+		pf_settle(&f);
+		CU_ASSERT(readable(fd));
+		CU_ASSERT_EQUAL(xk_sock_set_arm(s), XK_E_AGAIN);      /* not before it was taken */
+		CU_ASSERT(!readable(fd));
+		CU_ASSERT(told(s, 7, POLLIN));
+		CU_ASSERT(reads(b, "one"));
+	}
+	CU_ASSERT_EQUAL(xk_sock_set_arm(s), fd);
+	xk_sock_stop(node);
+	CU_ASSERT(readable(fd));
+	xk_sock_set_free(s);
+	down();
+}
+
 static void a_set_without_memory_says_so(void)
 {
 	bool through = false;
@@ -197,7 +232,8 @@ static void a_set_without_memory_says_so(void)
 static CU_TestInfo set_tests[] = {
 	T(a_member_is_told_when_it_becomes_ready_and_no_more), T(what_is_ready_as_it_is_added_is_told),
 	T(the_oldest_event_comes_first), T(a_socket_that_is_closed_leaves_its_sets),
-	T(nothing_comes_of_what_was_removed), T(a_stopped_node_tells_its_sets), T(a_set_without_memory_says_so),
+	T(nothing_comes_of_what_was_removed), T(a_stopped_node_tells_its_sets),
+	T(a_set_has_a_descriptor_for_other_loops), T(a_set_without_memory_says_so),
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = {

@@ -58,7 +58,9 @@ in_program() {
 	[ -s "$tmp/has" ] && ! [ -s "$tmp/lacks" ] || { echo "not in $1:"; cat "$tmp/lacks"; return 1; }
 }
 others() { has "$1" | grep -E '^xk_' >"$tmp/has" && comm -13 "$tmp/then" "$tmp/has" >"$tmp/more" && ! [ -s "$tmp/more" ] || { cat "$tmp/more"; return 1; }; }
-for program in vp-run vp-graph vp-bench vp-sim; do
+programs="vp-run vp-graph vp-bench vp-sim"
+[ ! -x "$top_builddir/vp-exec" ] || programs="$programs vp-exec"
+for program in $programs; do
 	ok "$program has them" in_program $program
 	ok "$program shows no other of its own" others $program
 done

@@ -60,7 +60,8 @@ completes() {
 }
 options_of() { "$@" --help | grep -o -e '--[a-z][a-z-]*' | sort -u; }
 completes_all() {
-	for tool in vp-run vp-graph vp-ctl vp-bench vp-sim; do
+	for tool in vp-run vp-exec vp-graph vp-ctl vp-bench vp-sim; do
+		[ -x "$top_builddir/$tool" ] || [ $tool != vp-exec ] || continue
 		options_of "$top_builddir/$tool" | completes $tool -- || return 1
 	done
 	for command in run compare reproduce advise; do

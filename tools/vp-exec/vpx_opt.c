@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vpx_opt.c - options of sockets: one table says what becomes of each.
+ *
+ * Those of the connection are the graph's, those of buffers and time-outs the pair's, where bytes and waiting are.
+ * What only advises the network is taken and has no effect; an option that is not here fails as a kernel's
+ * without it would.
+ */
+#include "tools/vp-exec/vpx.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* GRAPH: an int of the graph's; PAIR: the kernel's, of the pair; TAKEN: no effect, 0 when asked; TOLD: ours to tell. */
+enum fate { GRAPH, PAIR, TAKEN, TOLD };
+static const struct option { int level, name; enum fate fate; enum xk_sock_opt graph; } table[] = {
+	{ SOL_SOCKET, SO_REUSEADDR, GRAPH, XK_SO_REUSEADDR },
+	{ SOL_SOCKET, SO_SNDBUF, PAIR, 0 }, { SOL_SOCKET, SO_RCVBUF, PAIR, 0 }, { SOL_SOCKET, SO_RCVLOWAT, PAIR, 0 },
+	{ SOL_SOCKET, SO_RCVTIMEO, PAIR, 0 }, { SOL_SOCKET, SO_SNDTIMEO, PAIR, 0 },
+	{ SOL_SOCKET, SO_RCVTIMEO_NEW, PAIR, 0 }, { SOL_SOCKET, SO_SNDTIMEO_NEW, PAIR, 0 },
+	{ SOL_SOCKET, SO_BROADCAST, TAKEN, 0 }, { SOL_SOCKET, SO_PRIORITY, TAKEN, 0 }, { SOL_SOCKET, SO_OOBINLINE, TAKEN, 0 },
+	{ SOL_SOCKET, SO_TYPE, TOLD, 0 }, { SOL_SOCKET, SO_DOMAIN, TOLD, 0 }, { SOL_SOCKET, SO_PROTOCOL, TOLD, 0 },
+	{ SOL_SOCKET, SO_ERROR, TOLD, 0 }, { SOL_SOCKET, SO_ACCEPTCONN, TOLD, 0 },
+	{ SOL_SOCKET, SO_KEEPALIVE, GRAPH, XK_SO_KEEPALIVE }, { SOL_SOCKET, SO_LINGER, TOLD, XK_SO_LINGER },
+	{ IPPROTO_TCP, TCP_NODELAY, GRAPH, XK_TCP_NODELAY }, { IPPROTO_TCP, TCP_CORK, GRAPH, XK_TCP_CORK },
+	{ IPPROTO_TCP, TCP_MAXSEG, GRAPH, XK_TCP_MAXSEG }, { IPPROTO_TCP, TCP_USER_TIMEOUT, GRAPH, XK_TCP_USER_TIMEOUT },
+	{ IPPROTO_TCP, TCP_KEEPIDLE, GRAPH, XK_TCP_KEEPIDLE }, { IPPROTO_TCP, TCP_KEEPINTVL, GRAPH, XK_TCP_KEEPINTVL },
+	{ IPPROTO_TCP, TCP_KEEPCNT, GRAPH, XK_TCP_KEEPCNT }, { IPPROTO_TCP, TCP_LINGER2, GRAPH, XK_TCP_LINGER2 },
+	{ IPPROTO_TCP, TCP_DEFER_ACCEPT, TAKEN, 0 }, { IPPROTO_TCP, TCP_QUICKACK, TAKEN, 0 },
+	{ IPPROTO_TCP, TCP_NOTSENT_LOWAT, TAKEN, 0 },
+	{ IPPROTO_IP, IP_TOS, TAKEN, 0 }, { IPPROTO_IP, IP_TTL, TAKEN, 0 }, { IPPROTO_IP, IP_MTU_DISCOVER, TAKEN, 0 },
+	{ IPPROTO_IP, IP_RECVERR, TAKEN, 0 }, { IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, TAKEN, 0 },
+};
+
+static const struct option *find(const struct vpx_sock *v, const struct vpx_call *c)
+{
+	int level = (int)c->arg[1], name = (int)c->arg[2];
+
+	for (unsigned i = 0; i < sizeof table / sizeof *table; i++)
+		if (table[i].level == level && table[i].name == name)
+			return level == IPPROTO_TCP && v->type != SOCK_STREAM ? NULL : &table[i];
+	vpx_say(VPX_NO_OPTION, c, level, name);
+	return NULL;
+}
+
+static int64_t put_value(const struct vpx_call *c, const void *value, int n)
+{
+	int room;
+
+	if (!vpx_get(c, c->arg[4], &room, sizeof room))
+		return -EFAULT;
+	if (room < 0)
+		return -EINVAL;
+	if (room > n)
+		room = n;
+	return vpx_put(c, c->arg[3], value, (size_t)room) && vpx_put(c, c->arg[4], &room, sizeof room) ? 0 : -EFAULT;
+}
+
+/* ---- asked ------------------------------------------------------------------------------------------------ */
+
+static int told(struct vpx_sock *v, int name)
+{
+	int error = v->error;
+
+	switch (name) {
+	case SO_TYPE: return v->type;
+	case SO_DOMAIN: return AF_INET;
+	case SO_PROTOCOL: return v->type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP;
+	case SO_ACCEPTCONN: return v->state == VPX_LISTENING;
+	default: v->error = 0; return error;
+	}
+}
+
+static int64_t get_linger(struct vpx_sock *v, const struct vpx_call *c)
+{
+	struct xk_sock_linger g = { 0, 0 };
+	size_t n = sizeof g;
+	struct linger l;
+
+	if (v->type == SOCK_STREAM && v->state != VPX_DEAD)
+		(void)xk_sock_getopt(v->graph, XK_SO_LINGER, &g, &n);
+	l = (struct linger){ g.on, g.seconds };
+	return put_value(c, &l, sizeof l);
+}
+
+int64_t vpx_getsockopt(struct vpx_sock *v, const struct vpx_call *c)
+{
+	const struct option *o = find(v, c);
+	size_t n = sizeof(int);
+	int value = 0, err;
+
+	if (o == NULL)
+		return -ENOPROTOOPT;
+	if (o->fate == PAIR)
+		return VPX_NATIVE;
+	if (o->graph == XK_SO_LINGER)
+		return get_linger(v, c);
+	if (o->fate == TOLD)
+		value = told(v, o->name);
+	if (o->fate == GRAPH && v->state != VPX_DEAD && !(v->type == SOCK_DGRAM && o->graph == XK_SO_KEEPALIVE)) {
+		err = xk_sock_getopt(v->graph, o->graph, &value, &n);
+		if (err != XK_OK)
+			return err;
+	}
+	return put_value(c, &value, sizeof value);
+}
+
+/* ---- set --------------------------------------------------------------------------------------------------- */
+
+static int64_t set_linger(struct vpx_sock *v, const struct vpx_call *c)
+{
+	struct linger l;
+
+	if (c->arg[4] < sizeof l)
+		return -EINVAL;
+	if (!vpx_get(c, c->arg[3], &l, sizeof l))
+		return -EFAULT;
+	if (v->type != SOCK_STREAM || v->state == VPX_DEAD)
+		return 0;
+	return xk_sock_setopt(v->graph, XK_SO_LINGER, &(struct xk_sock_linger){ l.l_onoff != 0, l.l_linger },
+			      sizeof(struct xk_sock_linger));
+}
+
+int64_t vpx_setsockopt(struct vpx_sock *v, const struct vpx_call *c)
+{
+	const struct option *o = find(v, c);
+	int value = 0;
+
+	if (o == NULL || (o->fate == TOLD && o->graph == 0))
+		return -ENOPROTOOPT;
+	if (o->fate == PAIR)
+		return VPX_NATIVE;
+	if (o->graph == XK_SO_LINGER)
+		return set_linger(v, c);
+	if ((int)c->arg[4] < (int)sizeof value)
+		return o->level == IPPROTO_IP && (int)c->arg[4] >= 1 ? 0 : -EINVAL;
+	if (!vpx_get(c, c->arg[3], &value, sizeof value))
+		return -EFAULT;
+	if (o->fate == TAKEN || v->state == VPX_DEAD || (v->type == SOCK_DGRAM && o->graph == XK_SO_KEEPALIVE))
+		return 0;
+	if (o->graph == XK_TCP_CORK || o->graph == XK_TCP_NODELAY || o->graph == XK_SO_KEEPALIVE || o->graph == XK_SO_REUSEADDR)
+		value = value != 0;
+	/* An option must not overtake bytes that were written before it. */
+	if (o->level == IPPROTO_TCP && v->state == VPX_CONNECTED)
+		vpx_stream_up(v);
+	return xk_sock_setopt(v->graph, o->graph, &value, sizeof value);
+}

@@ -58,7 +58,7 @@ local function process(name, addr, peer)
 end
 local server, client = process("server", "10.0.0.2", "10.0.0.1"), process("client", "10.0.0.1", "10.0.0.2")
 media { name = "screen", over = server }
-load { to = "10.0.0.2", port = 5004, conns = 1, size = 100, on = "1s", off = "1s", over = client }
+load { to = "10.0.0.2", port = 5004, conns = 1, size = 100, rate = 1000, on = "1s", off = "1s", over = client }
 media { name = "camera", to = "10.0.0.2", port = a.port, path = a.path, count = 3, over = client }
 return graph "strange" {}
 END

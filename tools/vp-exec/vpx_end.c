@@ -81,19 +81,21 @@ bool vpx_end_there(const struct vpx_sock *v)
 }
 
 /* Its number in a process; -1: that has not got it. */
-static int number_in(const char *pid, ino_t ino)
+static int number_in(pid_t pid, ino_t ino)
 {
-	char path[sizeof(struct dirent) + 64];
 	struct dirent *e;
+	char path[64];
 	int fd = -1;
 	DIR *d;
 
-	snprintf(path, sizeof path, "/proc/%s/fd", pid);
+	snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
 	d = opendir(path);
 	while (d != NULL && fd < 0 && (e = readdir(d)) != NULL) {
-		snprintf(path, sizeof path, "/proc/%s/fd/%s", pid, e->d_name);
-		if (isdigit((unsigned char)e->d_name[0]) && is_ino(path, ino))
-			fd = atoi(e->d_name);
+		int number = isdigit((unsigned char)e->d_name[0]) ? atoi(e->d_name) : -1;
+
+		snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, number);
+		if (number >= 0 && is_ino(path, ino))
+			fd = number;
 	}
 	if (d != NULL)
 		closedir(d);
@@ -109,7 +111,7 @@ static int search(const struct vpx_sock *v)
 
 	while (d != NULL && end < 0 && (e = readdir(d)) != NULL) {
 		pid_t pid = isdigit((unsigned char)e->d_name[0]) ? (pid_t)atoi(e->d_name) : 0;
-		int fd = pid != 0 && pid != getpid() ? number_in(e->d_name, v->ino) : -1;
+		int fd = pid != 0 && pid != getpid() ? number_in(pid, v->ino) : -1;
 
 		if (fd >= 0)
 			end = borrow(pid, fd);

@@ -34,11 +34,12 @@ static int rules(scmp_filter_ctx f)
 	for (unsigned i = 0; err == 0 && i < sizeof always / sizeof *always; i++)
 		err = seccomp_rule_add(f, SCMP_ACT_NOTIFY, always[i], 0);
 	for (unsigned i = 0; err == 0 && i < sizeof families / sizeof *families; i++)
-		err = seccomp_rule_add(f, SCMP_ACT_NOTIFY, SCMP_SYS(socket), 1, SCMP_A0_32(SCMP_CMP_EQ, (uint32_t)families[i]));
+		err = seccomp_rule_add(f, SCMP_ACT_NOTIFY, SCMP_SYS(socket), 1,
+				       SCMP_A0_32(SCMP_CMP_EQ, (uint32_t)families[i], 0));
 	if (err == 0)
-		err = seccomp_rule_add(f, SCMP_ACT_NOTIFY, SCMP_SYS(sendto), 1, SCMP_A4_64(SCMP_CMP_NE, 0));
+		err = seccomp_rule_add(f, SCMP_ACT_NOTIFY, SCMP_SYS(sendto), 1, SCMP_A4_64(SCMP_CMP_NE, 0, 0));
 	if (err == 0)
-		err = seccomp_rule_add(f, SCMP_ACT_NOTIFY, SCMP_SYS(recvfrom), 1, SCMP_A4_64(SCMP_CMP_NE, 0));
+		err = seccomp_rule_add(f, SCMP_ACT_NOTIFY, SCMP_SYS(recvfrom), 1, SCMP_A4_64(SCMP_CMP_NE, 0, 0));
 	if (err == 0)
 		err = seccomp_rule_add(f, SCMP_ACT_NOTIFY, SCMP_SYS(sendto), 1,
 				       SCMP_A3_64(SCMP_CMP_MASKED_EQ, MSG_OOB, MSG_OOB));

@@ -16,7 +16,8 @@ if ! "$exec" "$graph" --at a true >"$tmp/probe" 2>&1; then
 	if grep -q 'no supervision' "$tmp/probe"; then skip_all "$(cat "$tmp/probe")"; fi
 fi
 
-at_both() { timeout 60 "$exec" "$graph" "$@" 2>"$tmp/err"; got=$?; cat "$tmp/err"; return $got; }
+two() { timeout 60 "$exec" "$graph" "$@"; }
+at_both() { two "$@" 2>"$tmp/err"; got=$?; cat "$tmp/err"; return $got; }
 # needs NAME PROGRAM COMMAND...: a test of it, or skipped.
 needs() {
 	needs_name=$1 needs_program=$2
@@ -32,7 +33,6 @@ prints() {
 	cat "$tmp/out" "$tmp/err"
 	[ $got -eq 0 ] && [ "$(cat "$tmp/out")" = "$want" ]
 }
-two() { timeout 60 "$exec" "$graph" "$@"; }
 
 # ---- bytes ------------------------------------------------------------------------------------
 

@@ -18,16 +18,15 @@
 
 struct vpx vpx = { .epoll = -1, .signals = -1 };
 
-static struct vpx_stack *stack_new(const char *name, struct xk_node *n)
+static void stack_new(const char *name, struct xk_node *n)
 {
 	struct vpx_stack *st = &vpx.stack[vpx.nstacks];
 
 	if (vpx.nstacks == VPX_STACKS || xk_sock_set_new(n, &st->set) != XK_OK)
-		return NULL;
+		return;
 	st->name = name;
 	st->node = n;
 	vpx.nstacks++;
-	return st;
 }
 
 /* Every node of sockets; what is none refuses a set. */
@@ -42,7 +41,7 @@ static bool find_stacks(const struct xk_embed *g)
 			fprintf(stderr, "vp-exec: %s: its clock is virtual, and programs live in real time\n", vpx.file);
 			return false;
 		}
-		(void)stack_new(name, n);
+		stack_new(name, n);
 	}
 	if (vpx.nstacks == 0)
 		fprintf(stderr, "vp-exec: %s has no node of sockets: sock { over = { tcp, udp } }\n", vpx.file);
@@ -72,7 +71,8 @@ static bool place_programs(void)
 			return false;
 		}
 		p->stack = p->at != NULL ? stack_named(p->at) : &vpx.stack[0];
-		if (p->stack == NULL || (p->wait_at != NULL && stack_named(p->wait_at) == NULL))
+		p->wait_stack = p->stack != NULL && p->wait_at != NULL ? stack_named(p->wait_at) : NULL;
+		if (p->stack == NULL || (p->wait_at != NULL && p->wait_stack == NULL))
 			return false;
 	}
 	return true;

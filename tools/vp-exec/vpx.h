@@ -29,6 +29,7 @@
 #include "protocols/sock/xk_sock.h"
 
 #include <linux/filter.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -51,7 +52,7 @@ struct vpx_program {
 	const char       *at;            /* node, or NULL: the only one of sockets */
 	const char       *wait_at;       /* begun when somebody listens there; NULL: at once */
 	uint16_t          wait_port;
-	struct vpx_stack *stack;
+	struct vpx_stack *stack, *wait_stack;
 	enum vpx_life     life;
 	pid_t             pid;
 	int               notify;        /* where its calls come from; it and its children */
@@ -127,6 +128,7 @@ bool vpx_put(const struct vpx_call *c, uint64_t at, const void *buf, size_t n);
 int  vpx_get_addr(const struct vpx_call *c, uint64_t at, uint64_t len, struct xk_sock_addr *a);
 /* One for the caller, cut to what fits; at 0: it wants none. */
 int  vpx_put_addr(const struct vpx_call *c, uint64_t at, uint64_t len_at, struct xk_sock_addr a);
+struct sockaddr_in vpx_sockaddr(struct xk_sock_addr a);
 /* What cannot be done is said once of each kind. */
 enum vpx_cannot { VPX_NO_IP6, VPX_NO_RAW, VPX_NO_OPTION, VPX_NO_URGENT, VPX_NO_KINDS };
 void vpx_say(enum vpx_cannot what, const struct vpx_call *c, int level, int name);
@@ -195,7 +197,7 @@ bool vpx_socks_listens(const struct vpx_stack *st, uint16_t port);
 /* The graph has nothing to do with it any more; a record stays for calls that ask. */
 void vpx_sock_dead(struct vpx_sock *v);
 
-/* A call is answered when its socket's turn says so, or with `late` when the socket's time-out has passed. */
+/* A call is answered when its socket's turn says so, or when the socket's time-out of that option has passed. */
 int64_t vpx_wait(struct vpx_sock *v, const struct vpx_call *c, int timeout_option);
 bool vpx_pending_take(struct vpx_sock *v, struct vpx_call *c);
 /* All that wait are answered. */
@@ -212,6 +214,8 @@ int  vpx_end_find(const struct vpx_sock *v);
 bool vpx_end_there(const struct vpx_sock *v);
 bool vpx_end_blocks(int end);
 ino_t vpx_ino(int fd);
+/* Of the socket that a process or thread has by that number; 0: none. */
+ino_t vpx_ino_in(pid_t pid, int fd);
 /* Not writable any more, and again. */
 void vpx_end_fill(struct vpx_sock *v, int end);
 void vpx_end_empty(struct vpx_sock *v, int end);
@@ -233,9 +237,8 @@ int64_t vpx_setsockopt(struct vpx_sock *v, const struct vpx_call *c);
 int64_t vpx_sendto(struct vpx_sock *v, const struct vpx_call *c);
 int64_t vpx_sendmsg(struct vpx_sock *v, const struct vpx_call *c);
 int64_t vpx_sendmmsg(struct vpx_sock *v, const struct vpx_call *c);
-int64_t vpx_recvfrom(struct vpx_sock *v, const struct vpx_call *c);
-int64_t vpx_recvmsg(struct vpx_sock *v, const struct vpx_call *c);
-int64_t vpx_recvmmsg(struct vpx_sock *v, const struct vpx_call *c);
+/* recvfrom, recvmsg and recvmmsg. */
+int64_t vpx_receive(struct vpx_sock *v, const struct vpx_call *c);
 /* It may be gone afterwards. */
 void vpx_listen_turn(struct vpx_sock *v);
 void vpx_stream_turn(struct vpx_sock *v);

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
-#include <netinet/in.h>
 #include <seccomp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,9 +97,14 @@ int vpx_get_addr(const struct vpx_call *c, uint64_t at, uint64_t len, struct xk_
 	return s.sin_family == AF_INET ? 0 : -EAFNOSUPPORT;
 }
 
+struct sockaddr_in vpx_sockaddr(struct xk_sock_addr a)
+{
+	return (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(a.port), .sin_addr.s_addr = htonl(a.host) };
+}
+
 int vpx_put_addr(const struct vpx_call *c, uint64_t at, uint64_t len_at, struct xk_sock_addr a)
 {
-	struct sockaddr_in s = { .sin_family = AF_INET, .sin_port = htons(a.port), .sin_addr.s_addr = htonl(a.host) };
+	struct sockaddr_in s = vpx_sockaddr(a);
 	int room, whole = sizeof s;
 
 	if (at == 0)
@@ -139,8 +143,8 @@ static const struct { int nr; int64_t (*fn)(struct vpx_sock *, const struct vpx_
 	{ SYS_accept, vpx_accept },
 #endif
 	{ SYS_getpeername, vpx_getpeername }, { SYS_getsockname, vpx_getsockname }, { SYS_getsockopt, vpx_getsockopt },
-	{ SYS_listen, vpx_listen }, { SYS_recvfrom, vpx_recvfrom }, { SYS_recvmmsg, vpx_recvmmsg },
-	{ SYS_recvmsg, vpx_recvmsg }, { SYS_sendmmsg, vpx_sendmmsg }, { SYS_sendmsg, vpx_sendmsg },
+	{ SYS_listen, vpx_listen }, { SYS_recvfrom, vpx_receive }, { SYS_recvmmsg, vpx_receive },
+	{ SYS_recvmsg, vpx_receive }, { SYS_sendmmsg, vpx_sendmmsg }, { SYS_sendmsg, vpx_sendmsg },
 	{ SYS_sendto, vpx_sendto }, { SYS_setsockopt, vpx_setsockopt }, { SYS_shutdown, vpx_shutdown },
 };
 

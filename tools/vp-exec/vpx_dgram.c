@@ -8,9 +8,7 @@
  */
 #include "tools/vp-exec/vpx.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -63,7 +61,7 @@ static void to_program(struct vpx_sock *v, size_t n, struct xk_sock_addr from)
 	(void)sendmsg(v->end, &m, MSG_DONTWAIT | MSG_NOSIGNAL);   /* no room: lost, as datagrams are */
 }
 
-static int64_t receive(struct vpx_sock *v, const struct vpx_call *c);
+static int64_t receive(struct vpx_sock *v, const struct vpx_call *c, bool *waits);
 
 static bool writable(int fd)
 {
@@ -114,7 +112,8 @@ static void answer_waiting(struct vpx_sock *v)
 {
 	while (v->pending != NULL) {
 		struct vpx_call c = v->pending->call;
-		int64_t result = vpx_call_valid(&c) ? receive(v, &c) : 0;
+		bool waits;
+		int64_t result = vpx_call_valid(&c) ? receive(v, &c, &waits) : 0;
 
 		if (result == -EAGAIN)
 			return;
@@ -154,6 +153,14 @@ static int64_t send_it(struct vpx_sock *v, size_t n, const struct xk_sock_addr *
 	return error != 0 ? error : (int64_t)xk_sock_sendto(v->graph, datagram, n, XK_SOCK_DONTWAIT, to);
 }
 
+static bool is_urgent(const struct vpx_call *c, uint64_t flags)
+{
+	if ((flags & MSG_OOB) == 0)
+		return false;
+	vpx_say(VPX_NO_URGENT, c, 0, 0);
+	return true;
+}
+
 /* Whose address is not looked at: a stream has one peer. */
 static int64_t send_on_stream(const struct vpx_call *c)
 {
@@ -179,10 +186,8 @@ int64_t vpx_sendto(struct vpx_sock *v, const struct vpx_call *c)
 	struct xk_sock_addr to;
 	int err;
 
-	if ((c->arg[3] & MSG_OOB) != 0) {
-		vpx_say(VPX_NO_URGENT, c, 0, 0);
+	if (is_urgent(c, c->arg[3]))
 		return -EOPNOTSUPP;
-	}
 	if (v->type == SOCK_STREAM)
 		return send_on_stream(c);
 	if (c->arg[2] > LONGEST)
@@ -231,10 +236,8 @@ static int64_t send_message(struct vpx_sock *v, const struct vpx_call *c, uint64
 
 int64_t vpx_sendmsg(struct vpx_sock *v, const struct vpx_call *c)
 {
-	if ((c->arg[2] & MSG_OOB) != 0) {
-		vpx_say(VPX_NO_URGENT, c, 0, 0);
+	if (is_urgent(c, c->arg[2]))
 		return -EOPNOTSUPP;
-	}
 	if (v->type == SOCK_STREAM)
 		return VPX_NATIVE;
 	return vpx_dgram_turn(v) ? send_message(v, c, c->arg[1]) : -EBADF;
@@ -319,7 +322,7 @@ static int64_t put_plain(const struct vpx_call *c, size_t n, struct xk_sock_addr
 static int64_t put_message(const struct vpx_call *c, uint64_t at, int flags, size_t n, struct xk_sock_addr from)
 {
 	static struct iovec piece[PIECES];
-	struct sockaddr_in s = { .sin_family = AF_INET, .sin_port = htons(from.port), .sin_addr.s_addr = htonl(from.host) };
+	struct sockaddr_in s = vpx_sockaddr(from);
 	struct msghdr m;
 	size_t put = 0;
 	int err = get_message(c, at, &m, piece);
@@ -378,7 +381,7 @@ static int64_t receive_many(struct vpx_sock *v, const struct vpx_call *c, bool *
 	return i;
 }
 
-static int64_t receive_by(struct vpx_sock *v, const struct vpx_call *c, bool *waits)
+static int64_t receive(struct vpx_sock *v, const struct vpx_call *c, bool *waits)
 {
 	if (c->nr == SYS_recvmmsg)
 		return receive_many(v, c, waits);
@@ -387,14 +390,7 @@ static int64_t receive_by(struct vpx_sock *v, const struct vpx_call *c, bool *wa
 	return receive_one(v, c, (int)c->arg[3], 0, waits);
 }
 
-static int64_t receive(struct vpx_sock *v, const struct vpx_call *c)
-{
-	bool waits;
-
-	return receive_by(v, c, &waits);
-}
-
-static int64_t receive_or_wait(struct vpx_sock *v, const struct vpx_call *c)
+int64_t vpx_receive(struct vpx_sock *v, const struct vpx_call *c)
 {
 	int64_t result;
 	bool waits;
@@ -403,10 +399,6 @@ static int64_t receive_or_wait(struct vpx_sock *v, const struct vpx_call *c)
 		return VPX_NATIVE;
 	if (!vpx_dgram_turn(v))
 		return -EBADF;
-	result = receive_by(v, c, &waits);
+	result = receive(v, c, &waits);
 	return result == -EAGAIN && waits ? vpx_wait(v, c, SO_RCVTIMEO) : result;
 }
-
-int64_t vpx_recvfrom(struct vpx_sock *v, const struct vpx_call *c) { return receive_or_wait(v, c); }
-int64_t vpx_recvmsg(struct vpx_sock *v, const struct vpx_call *c) { return receive_or_wait(v, c); }
-int64_t vpx_recvmmsg(struct vpx_sock *v, const struct vpx_call *c) { return receive_or_wait(v, c); }

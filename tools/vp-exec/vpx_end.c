@@ -63,22 +63,20 @@ static int borrow(pid_t tid, int fd)
 
 int vpx_end_of_call(const struct vpx_call *c) { return borrow(c->tid, (int)c->arg[0]); }
 
-static bool is_ino(const char *path, ino_t ino)
+ino_t vpx_ino_in(pid_t pid, int fd)
 {
-	char link[64], want[64];
-	ssize_t n = readlink(path, link, sizeof link - 1);
+	char path[64], link[64];
+	ssize_t n;
 
-	snprintf(want, sizeof want, "socket:[%lu]", (unsigned long)ino);
-	return n > 0 && (size_t)n == strlen(want) && memcmp(link, want, (size_t)n) == 0;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+	n = readlink(path, link, sizeof link - 1);
+	if (n < 0)
+		return 0;
+	link[n] = '\0';
+	return strncmp(link, "socket:[", 8) == 0 ? (ino_t)strtoul(link + 8, NULL, 10) : 0;
 }
 
-bool vpx_end_there(const struct vpx_sock *v)
-{
-	char path[64];
-
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)v->tid, v->fd);
-	return is_ino(path, v->ino);
-}
+bool vpx_end_there(const struct vpx_sock *v) { return vpx_ino_in(v->tid, v->fd) == v->ino; }
 
 /* Its number in a process; -1: that has not got it. */
 static int number_in(pid_t pid, ino_t ino)
@@ -93,8 +91,7 @@ static int number_in(pid_t pid, ino_t ino)
 	while (d != NULL && fd < 0 && (e = readdir(d)) != NULL) {
 		int number = isdigit((unsigned char)e->d_name[0]) ? atoi(e->d_name) : -1;
 
-		snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, number);
-		if (number >= 0 && is_ino(path, ino))
+		if (number >= 0 && vpx_ino_in(pid, number) == ino)
 			fd = number;
 	}
 	if (d != NULL)

@@ -39,11 +39,13 @@ int64_t vpx_listen(struct vpx_sock *v, const struct vpx_call *c)
 	return 0;
 }
 
+static int accept_flags(const struct vpx_call *c) { return c->nr == SYS_accept4 ? (int)c->arg[3] : 0; }
+
 /* The oldest connection becomes c's; false: c's caller is gone, and nothing has happened. */
 static bool give_oldest(struct vpx_sock *v, const struct vpx_call *c)
 {
 	struct vpx_sock *a = v->accepted;
-	int flags = c->nr == SYS_accept4 ? (int)c->arg[3] : 0, err, fd, end;
+	int flags = accept_flags(c), err, fd, end;
 	char byte;
 
 	if (!vpx_call_valid(c))
@@ -110,7 +112,7 @@ void vpx_listen_turn(struct vpx_sock *v)
 
 int64_t vpx_accept(struct vpx_sock *v, const struct vpx_call *c)
 {
-	int flags = c->nr == SYS_accept4 ? (int)c->arg[3] : 0, end;
+	int flags = accept_flags(c), end;
 	bool blocks;
 
 	if (v->type == SOCK_DGRAM)

@@ -129,6 +129,5 @@ void vpx_loop_step(int ms)
 	for (int i = 0; i < n; i++)
 		happened(&e[i]);
 	(void)vpx_socks_turn();
-	if (!vpx.over)
-		vpx_programs_begin();
+	vpx_programs_begin();
 }

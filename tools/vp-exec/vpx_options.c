@@ -68,7 +68,7 @@ static void wait_for(struct vpx_program *p, char *word)
 
 static bool begins_next(const char *word) { return strcmp(word, "--at") == 0 || strcmp(word, "--wait") == 0; }
 
-/* A program's words from argv[i] on, its argv ended in place: vector[n] is NULL or the next one's option, kept. */
+/* A program's words, from argv[i] on; the place of the word behind them. */
 static int words_of(struct vpx_program *p, int argc, char **argv, int i, bool to_the_end)
 {
 	int n = 0;

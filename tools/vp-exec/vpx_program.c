@@ -134,14 +134,6 @@ static int begin(struct vpx_program *p)
 	return err;
 }
 
-static const struct vpx_stack *stack_of(const char *name)
-{
-	for (unsigned i = 0; i < vpx.nstacks; i++)
-		if (strcmp(vpx.stack[i].name, name) == 0)
-			return &vpx.stack[i];
-	return NULL;
-}
-
 static bool any_runs(void)
 {
 	for (unsigned i = 0; i < vpx.nprograms; i++)
@@ -163,7 +155,7 @@ void vpx_programs_begin(void)
 
 		if (p->life != VPX_WAITS)
 			continue;
-		if (p->wait_at != NULL && !vpx_socks_listens(stack_of(p->wait_at), p->wait_port)) {
+		if (p->wait_stack != NULL && !vpx_socks_listens(p->wait_stack, p->wait_port)) {
 			if (any_runs())
 				return;
 			fprintf(stderr, "vp-exec: %s was not begun: nobody listens at %s:%u, and nobody is left who could\n",

@@ -54,6 +54,15 @@ struct vpx_sock *vpx_sock_of_key(uint64_t key)
 	return at <= nplaces && at != 0 && place[at].sock != NULL && place[at].sock->key == key ? place[at].sock : NULL;
 }
 
+/* Those behind place *i, one after the other, whoever is freed meanwhile; NULL: no more. */
+static struct vpx_sock *next_in(uint32_t *i)
+{
+	while (++*i <= nplaces)
+		if (place[*i].sock != NULL)
+			return place[*i].sock;
+	return NULL;
+}
+
 static struct vpx_sock *of_ino(ino_t ino)
 {
 	struct vpx_sock *v = bucket[ino % BUCKETS];
@@ -93,12 +102,13 @@ static void leave(struct vpx_sock *v)
 /* Dead ones have no end by which a close is seen: when there are many, who has them still is looked up. */
 static void sweep(void)
 {
+	struct vpx_sock *v;
+
 	if (ndead < sweep_at)
 		return;
-	for (uint32_t i = 1; i <= nplaces; i++)
-		if (place[i].sock != NULL && place[i].sock->state == VPX_DEAD && place[i].sock->kept < 0 &&
-		    !vpx_end_there(place[i].sock))
-			vpx_sock_free(place[i].sock);
+	for (uint32_t i = 0; (v = next_in(&i)) != NULL;)
+		if (v->state == VPX_DEAD && v->kept < 0 && !vpx_end_there(v))
+			vpx_sock_free(v);
 	sweep_at = 2 * ndead + SWEEP;
 }
 
@@ -200,16 +210,8 @@ void vpx_sock_free(struct vpx_sock *v)
 
 struct vpx_sock *vpx_sock_of_call(const struct vpx_call *c)
 {
-	char path[64], link[64];
-	struct vpx_sock *v;
-	ssize_t n;
+	struct vpx_sock *v = of_ino(vpx_ino_in(c->tid, (int)c->arg[0]));
 
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)c->tid, (int)c->arg[0]);
-	n = readlink(path, link, sizeof link - 1);
-	if (n < 9 || memcmp(link, "socket:[", 8) != 0)
-		return NULL;
-	link[n] = '\0';
-	v = of_ino((ino_t)strtoul(link + 8, NULL, 10));
 	if (v != NULL) {
 		v->tid = c->tid;
 		v->fd = (int)c->arg[0];
@@ -217,20 +219,12 @@ struct vpx_sock *vpx_sock_of_call(const struct vpx_call *c)
 	return v;
 }
 
-static struct vpx_sock *next_live(uint32_t *i)
-{
-	while (++*i <= nplaces)
-		if (place[*i].sock != NULL)
-			return place[*i].sock;
-	return NULL;
-}
-
 bool vpx_socks_listens(const struct vpx_stack *st, uint16_t port)
 {
 	struct xk_sock_addr a;
 	struct vpx_sock *v;
 
-	for (uint32_t i = 0; (v = next_live(&i)) != NULL;)
+	for (uint32_t i = 0; (v = next_in(&i)) != NULL;)
 		if (v->stack == st && (v->state == VPX_LISTENING || (v->type == SOCK_DGRAM && v->state == VPX_IDLE)) &&
 		    xk_sock_getsockname(v->graph, &a) == XK_OK && a.port == port)
 			return true;
@@ -241,7 +235,7 @@ void vpx_socks_closed(void)
 {
 	struct vpx_sock *v;
 
-	for (uint32_t i = 0; (v = next_live(&i)) != NULL;) {
+	for (uint32_t i = 0; (v = next_in(&i)) != NULL;) {
 		struct pollfd p = { .fd = v->end, .events = 0 };
 
 		if (v->end >= 0 && poll(&p, 1, 0) > 0 && (p.revents & POLLHUP) != 0) {
@@ -254,11 +248,13 @@ void vpx_socks_closed(void)
 
 void vpx_socks_free(void)
 {
+	struct vpx_sock *v;
+
 	/* Listeners free those that nobody has accepted, wherever these stand. */
 	for (int listeners = 1; listeners >= 0; listeners--)
-		for (uint32_t i = 1; i <= nplaces; i++)
-			if (place[i].sock != NULL && (!listeners || place[i].sock->accepted != NULL))
-				vpx_sock_free(place[i].sock);
+		for (uint32_t i = 0; (v = next_in(&i)) != NULL;)
+			if (!listeners || v->accepted != NULL)
+				vpx_sock_free(v);
 	free(place);
 	free(soon);
 }
@@ -386,7 +382,7 @@ uint64_t vpx_pending_late(void)
 	uint64_t now = xk_clock_host(), next = UINT64_MAX;
 	struct vpx_sock *v;
 
-	for (uint32_t i = 0; ntimed != 0 && (v = next_live(&i)) != NULL;)
+	for (uint32_t i = 0; ntimed != 0 && (v = next_in(&i)) != NULL;)
 		for (struct vpx_pending **p = &v->pending; *p != NULL;) {
 			if ((*p)->deadline > now) {
 				next = (*p)->deadline < next ? (*p)->deadline : next;

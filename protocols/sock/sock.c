@@ -140,8 +140,10 @@ static void sock_fini(struct xk_node *n)
 	xk_mutex_fini(&sock_node(n)->lock);
 }
 
+/* Nobody can take hold of one of its sockets any more; who did is on its way out. */
 static void sock_stop_node(struct xk_node *n)
 {
+	sock_await_quiet(n);
 	for (unsigned i = 0; i < n->ndown; i++)
 		xk_open_disable_all(n, n->down[i]);
 }
@@ -151,7 +153,7 @@ static void sock_rep_stop(struct xk_rep *r)
 	struct sock_rep *st = sock_rep(r);
 	struct sock *sk, *held;
 
-	xk_store_release(&sock_node(r->node)->stopping, 1u);
+	xk_store_release(&sock_node(r->node)->stopping, SOCK_HALTED);
 	sock_node(r->node)->going = true;
 	while (!xk_list_empty(&st->socks)) {
 		sk = xk_container_of(xk_list_first(&st->socks), struct sock, here);
@@ -202,18 +204,21 @@ static void wake_all(struct xk_vp *vp, void *arg)
 		sock_wake(xk_container_of(i, struct sock, here), POLLIN | POLLOUT | POLLPRI | POLLRDHUP | POLLNVAL);
 }
 
-void xk_sock_stop(struct xk_node *n)
+static void stop(struct xk_node *n, uint32_t how)
 {
 	xk_guest_event();
-	xk_store_release(&sock_node(n)->stopping, 1u);
+	if (xk_load_acquire(&sock_node(n)->stopping) < how)
+		xk_store_release(&sock_node(n)->stopping, how);
 	for (unsigned i = 0; i < xk_node_nvps(n); i++)
 		xk_vp_do(xk_node_vp(n, i), wake_all, n);
 	sock_sets_stop(n);
 	sock_await_quiet(n);
 }
 
-/* While the workers run: whoever waits in a call gets out of it. */
-static void sock_halt(struct xk_node *n) { xk_sock_stop(n); }
+void xk_sock_stop(struct xk_node *n) { stop(n, SOCK_STOPPED); }
+
+/* While the workers run: whoever waits in a call gets out of it, and nobody gets into one. */
+static void sock_halt(struct xk_node *n) { stop(n, SOCK_HALTED); }
 
 /* ---- schema --------------------------------------------------------------------------------- */
 

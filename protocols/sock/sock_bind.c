@@ -245,7 +245,7 @@ int xk_sock_bind(int fd, const struct xk_sock_addr *a)
 
 	if (res != XK_OK)
 		return res;
-	res = sock_stopping(sk->node) ? XK_E_SHUTDOWN : (int)sock_do(sk, bind_op, &copy);
+	res = (int)sock_do(sk, bind_op, &copy);
 	sock_put(sk);
 	return res;
 }

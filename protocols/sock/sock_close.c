@@ -114,16 +114,26 @@ static int64_t close_end(struct sock *sk, void *arg)
 	return XK_OK;
 }
 
+/* Held by whoever takes its number back, and by nobody where the graph goes down: that closes it. */
+static int close_hold(int fd, struct sock **sk)
+{
+	int err = sock_hold_longer(fd, sk);
+
+	if (err != XK_OK)
+		return err;
+	err = sock_get_last(fd) != NULL ? XK_OK : XK_E_BADF;
+	sock_put(*sk);
+	return err;
+}
+
 int xk_sock_close(int fd)
 {
 	struct sock *sk;
 	int64_t seconds;
+	int err = close_hold(fd, &sk);
 
-	if (xk_guest_event() == NULL)
-		return XK_E_MFILE;
-	sk = sock_get_last(fd);
-	if (sk == NULL)
-		return XK_E_BADF;
+	if (err != XK_OK)
+		return err;
 	seconds = sk->type == XK_SOCK_STREAM ? sock_do(sk, close_begin, NULL) : 0;
 	if (seconds > 0 && sock_blocks(sk, 0))
 		(void)sock_wait(sk, close_drained, NULL, POLLOUT, true, (uint64_t)seconds * 1000000000u);

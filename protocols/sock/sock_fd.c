@@ -147,6 +147,22 @@ void sock_put(struct sock *sk)
 		place_give(p);
 }
 
+static int hold(int fd, uint32_t stopping, struct sock **sk)
+{
+	if (xk_guest_event() == NULL)
+		return XK_E_MFILE;
+	*sk = sock_get(fd);
+	if (*sk == NULL)
+		return XK_E_BADF;
+	if (xk_load_acquire(&sock_node((*sk)->node)->stopping) < stopping)
+		return XK_OK;
+	sock_put(*sk);
+	return XK_E_SHUTDOWN;
+}
+
+int sock_hold(int fd, struct sock **sk) { return hold(fd, SOCK_STOPPED, sk); }
+int sock_hold_longer(int fd, struct sock **sk) { return hold(fd, SOCK_HALTED, sk); }
+
 static bool quiet(struct xk_node *n)
 {
 	bool busy = false;

@@ -164,7 +164,7 @@ static ssize_t io_call(int fd, struct sock_io *io, ssize_t (*held)(struct sock *
 
 	if (res != XK_OK)
 		return res;
-	res = sock_stopping(sk->node) ? XK_E_SHUTDOWN : held(sk, io);
+	res = held(sk, io);
 	sock_put(sk);
 	return res;
 }

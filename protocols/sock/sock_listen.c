@@ -174,7 +174,7 @@ int xk_sock_listen(int fd, unsigned backlog)
 
 	if (res != XK_OK)
 		return res;
-	res = sock_stopping(sk->node) ? XK_E_SHUTDOWN : (int)sock_do(sk, listen_op, &backlog);
+	res = (int)sock_do(sk, listen_op, &backlog);
 	sock_put(sk);
 	return res;
 }

@@ -294,7 +294,7 @@ static int check(const struct sock *sk, const struct opt *o, bool set)
 	if (o == NULL || (set && (o->flags & GET_ONLY)) ||
 	    ((o->flags & STREAM_ONLY) && sk->type != XK_SOCK_STREAM))
 		return XK_E_NOPROTOOPT;
-	return sock_stopping(sk->node) ? XK_E_SHUTDOWN : XK_OK;
+	return XK_OK;
 }
 
 static int parse(struct opt_call *c, const void *v, size_t len)
@@ -405,7 +405,7 @@ static int names_of(int fd, struct names *n)
 
 	if (res != XK_OK)
 		return res;
-	res = sock_stopping(sk->node) ? XK_E_SHUTDOWN : (int)sock_do(sk, names_op, n);
+	res = (int)sock_do(sk, names_op, n);
 	sock_put(sk);
 	return res;
 }

@@ -160,7 +160,9 @@ static int poll_with(struct one *o, struct pollfd *p, unsigned n, uint64_t timeo
 	int res;
 
 	for (unsigned i = 0; i < n; i++) {
-		o[i] = (struct one){ .sk = sock_get(p[i].fd), .w = { .event = xk_guest_event(), .events = p[i].events } };
+		o[i] = (struct one){ .w = { .event = xk_guest_event(), .events = p[i].events } };
+		if (sock_hold(p[i].fd, &o[i].sk) != XK_OK)
+			o[i].sk = NULL;
 		any = any || o[i].sk != NULL;
 		if (o[i].sk != NULL && !sock_has_workers(o[i].sk))
 			wait = false;

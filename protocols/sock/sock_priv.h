@@ -59,9 +59,12 @@ enum { SOCK_COUNTS(SOCK_COUNT_ENUM) };
 
 struct sock;
 
+/* No call works but to close; none at all, for the graph goes down. */
+enum { SOCK_STOPPED = 1, SOCK_HALTED };
+
 struct sock_node {                       /* struct xk_node.state */
 	int      down[3];                /* by type: number of the node below, -1 none */
-	uint32_t stopping;               /* xk_sock_stop was called */
+	uint32_t stopping;               /* SOCK_STOPPED, SOCK_HALTED, or 0 */
 	bool     going;                  /* the graph is taken down; the control thread's */
 	uint64_t conns;                  /* numbers given to connections */
 	struct xk_mutex lock;            /* guards sets */
@@ -180,14 +183,14 @@ struct sock *sock_new(struct xk_node *n, int type, int *err);
 /* The socket that fd names, held; NULL: none (any more). */
 struct sock *sock_get(int fd);
 void sock_put(struct sock *sk);
-/* The same for a call of an application: XK_E_MFILE: its thread has nothing to wait on; XK_E_BADF: no socket. */
-static inline int sock_hold(int fd, struct sock **sk)
-{
-	if (xk_guest_event() == NULL)
-		return XK_E_MFILE;
-	*sk = sock_get(fd);
-	return *sk != NULL ? XK_OK : XK_E_BADF;
-}
+/*
+ * The same for a call of an application: XK_E_MFILE: its thread has nothing to wait on; XK_E_BADF: no socket;
+ * XK_E_SHUTDOWN: its node has been told to stop, as SOCK_STOPPED or more.  Who holds one is waited for before the
+ * workers end: looked at after the socket is held, as sock_await_quiet looks after it was told.
+ */
+int sock_hold(int fd, struct sock **sk);
+/* The same for a call that works until the graph goes down, as SOCK_HALTED. */
+int sock_hold_longer(int fd, struct sock **sk);
 /* Takes the number back, once; held.  NULL: somebody else has, or there is none. */
 struct sock *sock_get_last(int fd);
 /* Waits until nobody holds a socket of n whose number is still in use, or whose close

@@ -295,9 +295,7 @@ int xk_sock_connect(int fd, const struct xk_sock_addr *a)
 
 	if (res != XK_OK)
 		return res;
-	if (sock_stopping(sk->node))
-		res = XK_E_SHUTDOWN;
-	else if (sk->type == XK_SOCK_DGRAM)
+	if (sk->type == XK_SOCK_DGRAM)
 		res = (int)sock_do(sk, sock_dgram_connect, &copy);
 	else if (copy.port == 0 || copy.host == XK_SOCK_ANY)
 		res = XK_E_ADDRNOTAVAIL;

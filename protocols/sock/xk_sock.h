@@ -40,7 +40,8 @@
  * of another VP than the socket's.
  *
  * When the graph is taken down (xk_embed_free, xk_graph_free after xk_graph_run) it does xk_sock_stop first, so that no
- * thread is left inside.  Nobody may then come with the node: whoever opens sockets has to be done.
+ * thread is left inside, and xk_sock_close gives XK_E_SHUTDOWN then, too, until the descriptor is none any more
+ * (XK_E_BADF).  Nobody may then come with the node: whoever opens sockets has to be done.
  */
 #ifndef XK_SOCK_H
 #define XK_SOCK_H

@@ -359,6 +359,55 @@ static void who_waits_on_a_socket_is_let_go(void)
 	CU_ASSERT_EQUAL(xk_sock_read(w.fd, &w, 1), XK_E_BADF);
 }
 
+/* Calls of every kind until there is no such descriptor; the last one gives it back where that is still possible. */
+static void *call_and_close(void *arg)
+{
+	struct waiter *w = arg;
+	struct xk_sock_addr a;
+	struct pollfd p = { .fd = w->fd, .events = POLLIN };
+	size_t len = sizeof(int);
+	int res = XK_OK, v;
+
+	while (res == XK_OK) {
+		w->result++;
+		res = xk_sock_getsockname(w->fd, &a);
+		if (xk_sock_poll(&p, 1, 0) != 0 || xk_sock_getopt(w->fd, XK_SO_ERROR, &v, &len) != XK_OK)
+			break;
+	}
+	do
+		res = xk_sock_close(w->fd);
+	while (res == XK_E_SHUTDOWN);
+	CU_ASSERT(res == XK_OK || res == XK_E_BADF);
+	return NULL;
+}
+
+/* A call comes at any point of the graph's end, and after it. */
+static void calls_go_on_while_a_graph_goes_down(const char *threading)
+{
+	struct xk_embed *g = fresh();
+	struct waiter w[3] = { { .result = 0 } };
+	char text[1024];
+
+	snprintf(text, sizeof text, "%.*sthreading = %s }\n", (int)(strstr(hosts_text, "threading") - hosts_text), hosts_text,
+		 threading);
+	started(g, text, NULL, 0);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(w); i++) {
+		w[i].fd = i == 0 ? listening(g) : xk_sock_socket(xk_embed_find(g, "server"), XK_SOCK_STREAM);
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&w[i].thread, NULL, call_and_close, &w[i]), 0);
+	}
+	gone(g);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(w); i++)
+		pthread_join(w[i].thread, NULL);
+}
+
+static void who_calls_while_a_graph_goes_down_is_told(void)
+{
+	for (uint64_t i = xk_test_rounds(40); i > 0; i--) {
+		calls_go_on_while_a_graph_goes_down("vppc { vps = 2 }");
+		calls_go_on_while_a_graph_goes_down("connp_l { workers = 2 }");
+	}
+}
+
 /* ---- several --------------------------------------------------------------------------------------- */
 
 static void *serve_one(void *arg)
@@ -490,6 +539,7 @@ static CU_TestInfo tests[] = {
 	{ "each step is taken once", each_step_is_taken_once },
 	{ "a graph ends when it is stopped, by a signal handler, too", ends_when_it_is_stopped },
 	{ "who waits on a socket is let go", who_waits_on_a_socket_is_let_go },
+	{ "who calls while a graph goes down is told", who_calls_while_a_graph_goes_down_is_told },
 	{ "graphs at the same time are apart", graphs_at_the_same_time_are_apart },
 	{ "graphs one after the other leave nothing", graphs_one_after_the_other_leave_nothing },
 	{ "plug-ins come before graphs", plugins_come_before_graphs },

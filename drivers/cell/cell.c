@@ -134,7 +134,7 @@ static int cell_rep_init(struct xk_rep *r)
 	cr->open = true;
 	xk_msgq_init(&cr->q);
 	xk_task_init(&cr->task, r->vp, cell_rx_run);
-	cr->task.input = true;
+	xk_task_input(&cr->task, &cr->q.n);
 	cell_line_init(cr);
 	return XK_OK;
 }

@@ -132,7 +132,7 @@ static int mem_rep_init(struct xk_rep *r)
 	if (mem_state(r)->reader != NULL)
 		mr->cap = mr->cap > UINT32_MAX / r->vp->set->nconn ? UINT32_MAX : mr->cap * r->vp->set->nconn;
 	xk_task_init(&mr->task, r->vp, mem_state(r)->reader != NULL ? mem_carried_rx_run : mem_rx_run);
-	mr->task.input = true;
+	xk_task_input(&mr->task, &mr->q.n);
 	return meet_peer(mr);
 }
 

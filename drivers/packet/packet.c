@@ -82,7 +82,7 @@ static int packet_rep_init(struct xk_rep *r)
 	pr->task.fd = pr->queue != NULL ? pr->queue->fd : -1;
 	xk_task_init(&pr->tx.task, r->vp, packet_tx_run);
 	xk_timer_init(&pr->watch, packet_watch);
-	pr->tx.task.input = true;
+	xk_task_input(&pr->tx.task, NULL);
 	pr->tx.fd = st->queue[no % st->nqueues].fd;
 	return XK_OK;
 }

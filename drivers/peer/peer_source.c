@@ -172,7 +172,7 @@ static int source_rep_start(struct xk_rep *r, struct xk_errs *e)
 		g->mr->task.run = mem_state(g->mr->rep)->reader != NULL ? peer_due_run_carried : peer_due_run;
 	else
 		g->mr->task.run = mem_state(g->mr->rep)->reader != NULL ? peer_gen_run_carried : peer_gen_run;
-	g->mr->task.input = false;
+	xk_task_no_input(&g->mr->task);
 	err = gen_start(g);
 	if (err != XK_OK)
 		peer_no_memory(r, e, peer_gen_conf(g)->conns);

@@ -345,7 +345,7 @@ static int source_rep_start(struct xk_rep *r, struct xk_errs *e)
 	if (t->mr == NULL)
 		return XK_OK;
 	peer_tcp_start(t, t->conf->idle != 0 ? peer_tcp_source_idle_run : peer_tcp_source_run);
-	t->mr->task.input = false;
+	xk_task_no_input(&t->mr->task);
 	err = begin(t);
 	if (err != XK_OK)
 		peer_no_memory(r, e, t->conf->conns);

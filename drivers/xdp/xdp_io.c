@@ -82,7 +82,7 @@ static int io_rep_init(struct xk_rep *r)
 		xk_timer_init(&p->look, xdp_rx_look);
 		xk_task_init(&p->tail, r->vp, xdp_tail_run);
 		/* Next to whatever made it ready, and never left for a sleep. */
-		p->tail.input = true;
+		xk_task_input(&p->tail, NULL);
 	}
 	return XK_OK;
 }

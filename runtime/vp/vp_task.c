@@ -24,6 +24,20 @@ void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk
 	t->beyond = NULL;
 }
 
+void xk_task_input(struct xk_task *t, const uint32_t *queued)
+{
+	xk_dassert(t->next == NULL && t->fd < 0);
+	t->input = true;
+	t->queued = queued;
+}
+
+void xk_task_no_input(struct xk_task *t)
+{
+	xk_dassert(t->next == NULL);
+	t->input = false;
+	t->sleeps = NULL;
+}
+
 void xk_task_ready(struct xk_task *t)
 {
 	struct xk_vp *vp = t->vp;
@@ -79,6 +93,7 @@ void xk_task_nap(struct xk_task *t, unsigned us)
 
 void xk_task_on_sleep(struct xk_task *t, bool (*fn)(struct xk_task *t))
 {
+	xk_dassert(!t->input);
 	t->sleeps = fn;
 	xk_store_relaxed(&t->vp->asks, true);
 	xk_store_relaxed(&t->vp->set->asks, true);

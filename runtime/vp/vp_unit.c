@@ -35,16 +35,32 @@ static inline unsigned run_task(struct xk_vp *vp, struct xk_task *t, unsigned bu
 	return t->run(t, budget);
 }
 
+static inline bool holds_burst(const struct xk_task *input, unsigned budget)
+{
+	return input->queued != NULL && *input->queued >= budget;
+}
+
+/* Of one long message, or of few, is there as much as a burst already?  Of those that have input two are asked: whose
+ * turn it is, and which became ready last. */
+static inline bool input_presses(const struct xk_vp *vp, unsigned budget)
+{
+	const struct xk_task *input = vp->ring[1];
+
+	return input != NULL && (holds_burst(input, budget) || holds_burst(input->prev, budget));
+}
+
 /* Frames come singly from units of one message, and a burst of them costs each a fraction: input waits until
- * others have made as many messages as a unit may, of short ones as many frames.  Not longer than they make any,
- * nor where all have parked, which wait for what comes in more often than not.  Then it has two turns for
+ * others have made as many messages as a unit may, of short ones as many frames, or that many frames of long ones
+ * wait: eight senders' windows of 256 KiB, of four writes each, are more than the second-level cache.  Not longer than
+ * they make any, nor where all have parked, which wait for what comes in more often than not.  Then it has two turns for
  * each unit that it waited for, which made a message at least, and may have more. */
 static inline unsigned input_turns(struct xk_vp *vp, unsigned done, unsigned several, unsigned budget)
 {
 	unsigned before = vp->others;
 
 	vp->others += XK_LIKELY(several == 0) ? done : (done + (1u << several) - 1) >> several;
-	if (XK_LIKELY(done != 0) && XK_LIKELY(vp->ring[0] != NULL) && vp->others < budget)
+	if (XK_LIKELY(done != 0) && XK_LIKELY(vp->ring[0] != NULL) && vp->others < budget &&
+	    !input_presses(vp, budget))
 		return 0;
 	vp->others = 0;
 	vp->input_more = XK_INPUT_MOST;

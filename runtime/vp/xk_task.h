@@ -34,6 +34,7 @@ struct xk_rand *xk_vp_rand(struct xk_vp *vp);
  * Units of fewer messages than their budget are gathered, that a burst comes in at once: input
  * waits until they have made as many, all have parked or one had nothing to do.  Of a task whose messages are
  * so short that several make a frame (`several`), as many count as one, and each unit as one at least.
+ * Messages so long that each makes many frames show in the queue: input that holds a budget of them waits for no more.
  */
 /* The frames that a window of 256 KiB fills where they are shortest, and their acknowledgements. */
 #define XK_INPUT_MOST 1024u
@@ -44,15 +45,22 @@ struct xk_task {
 	 * was nothing to do; the task stays ready (it polls) unless it parks. */
 	unsigned      (*run)(struct xk_task *t, unsigned budget);
 	int             fd;               /* readable when there is work, or -1 */
-	bool            input;            /* set while parked: passes on what is queued already, without fd */
+	bool            input;            /* set while parked: passes on what is queued already, without fd; see xk_task_input */
 	uint8_t         several;          /* 2^this of its messages make a frame, or less than one; 0 */
 	uint16_t        nap;              /* private: see xk_task_nap */
-	bool          (*sleeps)(struct xk_task *t);  /* private: see xk_task_on_sleep */
+	union {
+		bool          (*sleeps)(struct xk_task *t);  /* private: see xk_task_on_sleep */
+		const uint32_t *queued;   /* private, of input: see xk_task_input */
+	};
 	/* ---- private: set by xk_task_fetch ---- */
 	const void     *ahead;
 	const uint64_t *beyond;
 };
 void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk_task *, unsigned));
+/* t, parked, is an input task from now on: *queued, which lives as long as t, is how many messages it has to
+ * pass on, NULL: nobody knows.  xk_task_no_input: and from now on it is none. */
+void xk_task_input(struct xk_task *t, const uint32_t *queued);
+void xk_task_no_input(struct xk_task *t);
 void xk_task_ready(struct xk_task *t);   /* legal when ready already */
 void xk_task_park(struct xk_task *t);    /* legal when parked; also from its own run */
 /*

@@ -243,7 +243,7 @@ static int pool_make(struct xk_vpset *set)
 	p->turn = 1;
 	for (unsigned i = 0; i < set->arch.io_threads; i++) {
 		xk_task_init(&p->io_thread[i].task, set->vp[set->nconn + i], pool_run);
-		p->io_thread[i].task.input = true;
+		xk_task_input(&p->io_thread[i].task, NULL);
 		p->io_thread[i].wake = (struct xk_call){ .fn = pool_awake, .arg = &p->io_thread[i].task };
 	}
 	set->pool_queue = p;

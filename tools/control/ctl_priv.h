@@ -46,7 +46,7 @@ struct ctl {
 	struct ctl_client *clients;
 	unsigned           nclients;
 	struct ctl_view   *view;
-	uint64_t           began;        /* time(2) */
+	uint64_t           began;        /* xk_clock_host */
 	struct ctl_run     run;          /* end NULL: cannot be asked for, or has been */
 	bool               to_end;
 	uint64_t           lost;         /* xk_json_lost of the server's thread, when it last sent a line */

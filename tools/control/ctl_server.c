@@ -10,6 +10,7 @@
  * Invariant: a request is answered while nobody steps VPs of a graph in virtual time.
  */
 #include "tools/control/ctl_priv.h"
+#include "runtime/base/xk_clock.h"
 #include "runtime/upi/xk_part.h"
 
 #include <errno.h>
@@ -17,7 +18,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TICK_JOB 50              /* ms between two looks at what is under way */
@@ -235,7 +235,7 @@ int ctl_new(struct ctl **out, struct xk_graph *g, const char *path, const struct
 		c->run = run != NULL ? *run : (struct ctl_run){ 0 };
 		c->listen_fd = c->lock_fd = -1;
 		c->is_virtual = g->vps->clock.is_virtual;
-		c->began = (uint64_t)time(NULL);
+		c->began = xk_clock_host();
 		xk_mutex_init(&c->turn);
 		c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		err = c->wake_fd < 0 ? -errno : ctl_path_open(c, path, why, sizeof why);

@@ -9,9 +9,9 @@
 #include "tools/control/ctl_priv.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/xk_clock.h"
 #include "runtime/classify/xk_classify.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_part.h"
@@ -82,7 +82,7 @@ static int show_runtime(struct ctl_call *k)
 
 	json_object_set_new(o, "graph", ctl_string(k->c->g->name));
 	ctl_put(o, "pid", (uint64_t)getpid());
-	ctl_put(o, "seconds", (uint64_t)time(NULL) - k->c->began);
+	ctl_put(o, "seconds", (xk_clock_host() - k->c->began) / XK_SEC);
 	json_object_set_new(o, "threading", json_string(a->name ? a->name : "custom"));
 	json_object_set_new(o, "entry", json_string(entry_name(a->entry)));
 	json_object_set_new(o, "lock", json_string(a->entry == XK_ENTRY_LOCK ? a->lock->name : "none"));

@@ -356,7 +356,7 @@ static const struct xk_ops hosttcp_ops = {
 	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct hosttcp_conf, field), ##__VA_ARGS__ }
 
 static const struct xk_param hosttcp_params[] = {
-	P(netns, XK_P_TEXT, NULL, "network namespace of the sockets, a name of \"ip netns\""),
+	P(netns, XK_P_TEXT, NULL, "network namespace of the sockets, a name of \"ip netns\"", .flags = XK_PF_HOST),
 	P(buffer, XK_P_SIZE, "256KiB", "bytes of a connection that wait here, and that are passed up and not taken", .min = "4KiB", .max = "256MiB"),
 	P(kernel_buffer, XK_P_SIZE, "0", "of the kernel, for each connection and direction; 0: it chooses", .max = "1GiB"),
 	P(sessions, XK_P_UINT, "65536", "most connections of a virtual processor; more are refused", .min = "1", .max = "16777216"),
@@ -379,7 +379,7 @@ static const char *const hosttcp_counts[] = {
 const struct xk_proto xk_proto_hosttcp = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "hosttcp",
 	.doc = "streams by TCP sockets of the host's kernel",
-	.is_driver = true, .ops = &hosttcp_ops, .offers = "stream", .params = hosttcp_params,
+	.is_driver = true, .is_host = true, .ops = &hosttcp_ops, .offers = "stream", .params = hosttcp_params,
 	.conf_size = sizeof(struct hosttcp_conf), .node_size = sizeof(struct hosttcp_node),
 	.rep_size = sizeof(struct hosttcp_rep), .sess_size = sizeof(struct hosttcp_sess),
 	.drops = hosttcp_drops, .counts = hosttcp_counts, .gives = hosttcp_gives,

@@ -412,7 +412,7 @@ static const struct xk_ops hostudp_ops = {
 	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct hostudp_conf, field), ##__VA_ARGS__ }
 
 static const struct xk_param hostudp_params[] = {
-	P(netns, XK_P_TEXT, NULL, "network namespace of the sockets, a name of \"ip netns\""),
+	P(netns, XK_P_TEXT, NULL, "network namespace of the sockets, a name of \"ip netns\"", .flags = XK_PF_HOST),
 	P(buffer, XK_P_SIZE, "1MiB", "of the kernel, for each socket and direction; it may give less", .min = "4KiB", .max = "1GiB"),
 	P(offload, XK_P_BOOL, "true", "let the kernel cut and join datagrams of one length (UDP_SEGMENT, UDP_GRO)"),
 	P(sessions, XK_P_UINT, "65536", "most sessions of a virtual processor", .min = "1", .max = "16777216"),
@@ -434,7 +434,7 @@ static const char *const hostudp_counts[] = {
 const struct xk_proto xk_proto_hostudp = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "hostudp",
 	.doc = "datagrams by UDP sockets of the host's kernel",
-	.is_driver = true, .ops = &hostudp_ops, .offers = "port", .params = hostudp_params,
+	.is_driver = true, .is_host = true, .ops = &hostudp_ops, .offers = "port", .params = hostudp_params,
 	.conf_size = sizeof(struct hostudp_conf), .node_size = sizeof(struct hostudp_node),
 	.rep_size = sizeof(struct hostudp_rep), .sess_size = sizeof(struct hostudp_sess),
 	.drops = hostudp_drops, .counts = hostudp_counts, .gives = hostudp_gives,

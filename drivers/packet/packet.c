@@ -159,8 +159,8 @@ static const char *const formats[] = { "v2", "v3", NULL };
 static const char *const fanouts[] = { "auto", "cbpf", "ebpf", "hash", "lb", "cpu", NULL };
 
 static const struct xk_param packet_params[] = {
-	P(ifname, XK_P_TEXT, NULL, "name of the interface, which must be up", .flags = XK_PF_REQUIRED),
-	P(netns, XK_P_TEXT, NULL, "network namespace of the interface, a name of \"ip netns\""),
+	P(ifname, XK_P_TEXT, NULL, "name of the interface, which must be up", .flags = XK_PF_REQUIRED | XK_PF_HOST),
+	P(netns, XK_P_TEXT, NULL, "network namespace of the interface, a name of \"ip netns\"", .flags = XK_PF_HOST),
 	P(mtu, XK_P_SIZE, NULL, "largest payload of a frame; unset: the interface's", .min = "68", .max = "65521"),
 	P(mac, XK_P_MAC, NULL, "our address; unset: the interface's own"),
 	P(promiscuous, XK_P_BOOL, "false", "receive the frames for every station"),
@@ -191,7 +191,7 @@ static const char *const packet_counts[] = { "read", "written", "batches", "long
 const struct xk_proto xk_proto_packet = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "packet",
 	.doc = "an Ethernet interface of the Linux kernel, by packet sockets (needs CAP_NET_RAW)",
-	.is_driver = true, .ops = &packet_ops, .offers = "frame", .params = packet_params,
+	.is_driver = true, .is_host = true, .ops = &packet_ops, .offers = "frame", .params = packet_params,
 	.conf_size = sizeof(struct packet_conf), .node_size = sizeof(struct packet_state),
 	.rep_size = sizeof(struct packet_rep), .sess_size = sizeof(struct xk_sess),
 	.check = packet_check, .drops = packet_drops, .counts = packet_counts,

@@ -33,7 +33,7 @@ struct pcapd_conf {
 	unsigned rate, link, classifier;
 	uint64_t loop, count, mtu, linger;
 	uint8_t  mac[6];
-	bool     finish;
+	bool     finish, overwrite;
 };
 
 #define PCAPD_DROPS(X) X(TOO_LONG, "too_long") X(NO_FILE, "not_written")
@@ -367,9 +367,9 @@ static bool can_look(const char *path)
 	return strcmp(path, "-") != 0 && (stat(path, &st) != 0 || S_ISREG(st.st_mode));
 }
 
-static void review_out(const struct xk_view *v, struct xk_review *r, const char *path)
+static void review_out(const struct xk_view *v, struct xk_review *r, const struct pcapd_conf *c)
 {
-	const char *slash = strrchr(path, '/');
+	const char *path = c->out, *slash = strrchr(path, '/');
 	struct stat st;
 	char dir[4096];
 
@@ -380,6 +380,8 @@ static void review_out(const struct xk_view *v, struct xk_review *r, const char 
 		xk_review_fault(r, v, "out", "cannot write '%s': it is a directory", path);
 	else if (access(stat(path, &st) == 0 ? path : dir, W_OK) != 0)
 		xk_review_fault(r, v, "out", "cannot write '%s': %s", path, strerror(errno));
+	else if (!c->overwrite && stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size != 0)
+		xk_review_fault(r, v, "out", "'%s' is there already: overwrite = true replaces it", path);
 }
 
 static void pcapd_review(const struct xk_view *v, struct xk_review *r)
@@ -397,7 +399,7 @@ static void pcapd_review(const struct xk_view *v, struct xk_review *r)
 			pcap_close(in);
 	}
 	if (c->out != NULL)
-		review_out(v, r, c->out);
+		review_out(v, r, c);
 }
 
 /* A file that is played says its link type itself. */
@@ -433,8 +435,10 @@ static const char *const links[] = { "eth", "fddi", NULL };   /* ORDER enum xk_l
 	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct pcapd_conf, field), ##__VA_ARGS__ }
 
 static const struct xk_param pcapd_params[] = {
-	P(file, XK_P_TEXT, NULL, "capture to play into the graph; its link type (Ethernet or FDDI) is the driver's"),
-	P(out, XK_P_TEXT, NULL, "file that frames sent by the graph are written to"),
+	P(file, XK_P_TEXT, NULL, "capture to play into the graph; its link type (Ethernet or FDDI) is the driver's",
+	  .flags = XK_PF_HOST),
+	P(out, XK_P_TEXT, NULL, "file that frames sent by the graph are written to", .flags = XK_PF_HOST),
+	P(overwrite, XK_P_BOOL, "false", "let 'out' be a file that is there and not empty"),
 	P(rate, XK_P_ENUM, "recorded", "with the pauses of the recording, or as fast as frames are taken", .choices = rates),
 	P(loop, XK_P_UINT, "1", "play the file so many times; 0: for ever"),
 	P(count, XK_P_UINT, "0", "stop after so many frames; 0: at the end"),
@@ -460,7 +464,7 @@ static const char *const pcapd_counts[] = {
 const struct xk_proto xk_proto_pcap = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "pcap",
 	.doc = "plays a capture file into the graph and writes what the graph sends to another",
-	.is_driver = true, .ops = &pcapd_ops, .offers = "frame", .params = pcapd_params,
+	.is_driver = true, .is_host = true, .ops = &pcapd_ops, .offers = "frame", .params = pcapd_params,
 	.conf_size = sizeof(struct pcapd_conf), .node_size = sizeof(struct pcapd_state),
 	.rep_size = sizeof(struct pcapd_rep), .sess_size = sizeof(struct xk_sess),
 	.check = pcapd_check, .review = pcapd_review, .ask = pcapd_ask, .waits = pcapd_waits, .gives = xk_edge_gives_own, .drops = pcapd_drops, .counts = pcapd_counts,

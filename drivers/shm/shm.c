@@ -432,8 +432,9 @@ static const struct xk_ops shm_ops = {
 
 static const struct xk_param shm_params[] = {
 	P(at, XK_P_IPV4, NULL, "this process's address in the job, of no network", .flags = XK_PF_REQUIRED),
-	P(job, XK_P_TEXT, "xkvp", "processes of one job find each other"),
-	P(dir, XK_P_TEXT, NULL, "folder of the sockets by which they do; none: the abstract namespace"),
+	P(job, XK_P_TEXT, "xkvp", "processes of one job find each other", .flags = XK_PF_HOST),
+	P(dir, XK_P_TEXT, NULL, "folder of the sockets by which they do; none: the abstract namespace",
+	  .flags = XK_PF_HOST),
 	P(lines, XK_P_UINT, "256", "messages under way, each way of a link; a power of two", .min = "64", .max = "65536"),
 	P(slots, XK_P_UINT, "8", "of these, longer than 52 bytes", .min = "4", .max = "1024"),
 	P(slot, XK_P_SIZE, "64KiB", "longest message", .min = "4KiB", .max = "64KiB"),
@@ -461,7 +462,7 @@ static const char *const shm_counts[] = {
 const struct xk_proto xk_proto_shm = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "shm",
 	.doc = "messages between processes of this machine by shared memory",
-	.is_driver = true, .ops = &shm_ops, .offers = "port", .params = shm_params,
+	.is_driver = true, .is_host = true, .ops = &shm_ops, .offers = "port", .params = shm_params,
 	.conf_size = sizeof(struct shm_conf), .rep_size = sizeof(struct shm_rep), .sess_size = sizeof(struct shm_sess),
 	.drops = shm_drops, .counts = shm_counts, .check = shm_check, .gives = shm_gives,
 };

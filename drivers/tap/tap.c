@@ -451,9 +451,11 @@ static const struct xk_ops tap_ops = {
 	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct tap_conf, field), ##__VA_ARGS__ }
 
 static const struct xk_param tap_params[] = {
-	P(ifname, XK_P_TEXT, "xk0", "name of the TAP device; made if it is not there"),
-	P(addr, XK_P_CIDR, NULL, "address of the host's side: brings the interface up with it; unset: set it up yourself"),
-	P(netns, XK_P_TEXT, NULL, "network namespace for the host's side, a name of \"ip netns\""),
+	P(ifname, XK_P_TEXT, "xk0", "name of the TAP device; made if it is not there", .flags = XK_PF_HOST),
+	P(addr, XK_P_CIDR, NULL, "address of the host's side: brings the interface up with it; unset: set it up yourself",
+	  .flags = XK_PF_HOST),
+	P(netns, XK_P_TEXT, NULL, "network namespace for the host's side, a name of \"ip netns\"",
+	  .flags = XK_PF_HOST),
 	P(mtu, XK_P_SIZE, "1500", "largest payload of a frame", .min = "68", .max = "65521"),
 	P(offload, XK_P_BOOL, "true", "leave segmentation and checksums to the kernel, and take from it what it has not cut"),
 	P(mac, XK_P_MAC, "02:00:00:00:00:01", "our address (the host's side has another)"),
@@ -474,7 +476,7 @@ static const char *const tap_counts[] = {
 const struct xk_proto xk_proto_tap = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "tap",
 	.doc = "a Linux TAP device: the host's kernel is the peer (needs CAP_NET_ADMIN)",
-	.is_driver = true, .ops = &tap_ops, .offers = "frame", .params = tap_params,
+	.is_driver = true, .is_host = true, .ops = &tap_ops, .offers = "frame", .params = tap_params,
 	.conf_size = sizeof(struct tap_conf), .node_size = sizeof(struct tap_state),
 	.rep_size = sizeof(struct tap_rep), .sess_size = sizeof(struct xk_sess),
 	.check = tap_check, .drops = tap_drops, .counts = tap_counts,

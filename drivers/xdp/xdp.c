@@ -61,8 +61,9 @@ static const char *const partials[] = { "auto", "accept", "drop", "off", NULL };
 
 static const struct xk_param xdp_params[] = {
 	P(ifname, XK_P_TEXT, NULL, "name of the interface, which must be there: all its frames come to the graph",
-	  .flags = XK_PF_REQUIRED),
-	P(netns, XK_P_TEXT, NULL, "network namespace that the interface is in, a name of \"ip netns\""),
+	  .flags = XK_PF_REQUIRED | XK_PF_HOST),
+	P(netns, XK_P_TEXT, NULL, "network namespace that the interface is in, a name of \"ip netns\"",
+	  .flags = XK_PF_HOST),
 	P(mode, XK_P_ENUM, "auto", "where the program runs: in the kernel's stack, in the device's driver, there without "
 	  "copies, or the best of these that works", .choices = modes),
 	P(queue, XK_P_UINT, "0", "first receive queue of the device", .max = "4095"),
@@ -103,7 +104,7 @@ static const char *const xdp_counts[] = {
 const struct xk_proto xk_proto_xdp = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "xdp",
 	.doc = "a network interface through AF_XDP sockets (needs CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF)",
-	.is_driver = true, .ops = &xdp_ops, .offers = "frame", .params = xdp_params,
+	.is_driver = true, .is_host = true, .ops = &xdp_ops, .offers = "frame", .params = xdp_params,
 	.conf_size = sizeof(struct xdp_conf), .node_size = sizeof(void *), .sess_size = sizeof(struct xk_sess),
 	.check = xdp_check, .drops = xdp_drops, .counts = xdp_counts,
 	.review = xdp_review, .ask = xk_edge_ask_eth, .gives = xdp_gives,

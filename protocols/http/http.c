@@ -685,7 +685,7 @@ static const struct xk_ops http_ops = {
 	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct http_conf, field), ##__VA_ARGS__ }
 
 static const struct xk_param http_params[] = {
-	P(root, XK_P_TEXT, NULL, "directory whose files are served", .flags = XK_PF_REQUIRED),
+	P(root, XK_P_TEXT, NULL, "directory whose files are served", .flags = XK_PF_REQUIRED | XK_PF_HOST),
 	P(port, XK_P_PORT, "80", "port to wait on", .min = "1"),
 	P(symlinks, XK_P_BOOL, "true", "follow symbolic links that stay below root; false: none"),
 	P(header, XK_P_SIZE, "8KiB", "longest head of a request", .min = "512", .max = "64KiB"),

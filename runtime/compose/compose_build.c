@@ -54,6 +54,7 @@ int xk_spec_check(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings
 {
 	unsigned before = xk_errs_count(e);
 
+	trust_list(s, e);
 	check_descriptors(s);
 	check_nodes(s, e);
 	if (s->complete && s->graph >= 0)

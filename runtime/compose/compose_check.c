@@ -429,6 +429,9 @@ static void one_key(struct check_table *c, const char *name, const struct xk_val
 	step[0] = (struct scan_step){ .name = name };
 	if (check_value(p, v, conf, why, sizeof why, &step[1], &nsteps) != XK_OK)
 		table_error(c, step, 1 + nsteps, "parameter '%s' %s", name, why);
+	else if (!trust_value(c->s, p, v))
+		table_error(c, step, 1, "parameter '%s' names what is of this machine, which with --untrusted the command "
+			    "line alone may: make it an argument, and give that", name);
 }
 
 static void missing(const struct check_table *c, const struct xk_value *tab)
@@ -483,6 +486,11 @@ void *check_node_conf(struct xk_spec *s, const struct spec_node *n, struct xk_er
 		xk_errs_add(e, NULL, 0, 0, "out of memory");
 	if (!bad && xk_param_defaults(n->proto->params, conf, why, sizeof why) != XK_OK) {
 		spec_error(s, e, n->at, n->proto->name, NULL, 0, "%s: %s", c.who, why);
+		bad = true;
+	}
+	if (!bad && !trust_proto(s, n->proto)) {
+		spec_error(s, e, n->at, n->proto->name, NULL, 0, "%s is a driver of this machine: --untrusted=%s allows it",
+			   c.who, n->proto->name);
 		bad = true;
 	}
 	if (!bad) {

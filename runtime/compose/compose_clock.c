@@ -13,7 +13,7 @@ const struct xk_param check_clock_params[] = {
 	{ .name = "processors", .type = XK_P_UINT, .min = "1", .max = "1024",
 	  .doc = "that are simulated, each with a clock of its own", .offset = offsetof(struct graph_conf, processors) },
 	{ .name = "machine", .type = XK_P_TEXT, .doc = "what things cost on them: of graphs/machines, or a file",
-	  .offset = offsetof(struct graph_conf, machine) },
+	  .flags = XK_PF_HOST, .offset = offsetof(struct graph_conf, machine) },
 	XK_PARAM_END
 };
 

@@ -170,6 +170,19 @@ static int library_newindex(lua_State *L)
 
 /* ---- functions of our own -------------------------------------------------------- */
 
+/* Control characters would be the terminal's to obey. */
+static void print_text(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if ((c < ' ' && c != '\t' && c != '\n') || c == 0x7f)
+			fprintf(stderr, "\\x%02x", c);
+		else
+			fputc(c, stderr);
+	}
+}
+
 static int base_print(lua_State *L)
 {
 	static const char done_mark;
@@ -183,7 +196,12 @@ static int base_print(lua_State *L)
 	if (done > PRINT_MAX)
 		return 0;
 	for (int i = 1, n = lua_gettop(L); i <= n; i++) {
-		fprintf(stderr, "%s%s", i > 1 ? "\t" : "", luaL_tolstring(L, i, NULL));
+		size_t len;
+		const char *s = luaL_tolstring(L, i, &len);
+
+		if (i > 1)
+			fputc('\t', stderr);
+		print_text(s, len);
 		lua_pop(L, 1);
 	}
 	fputs(done == PRINT_MAX ? "\n(further prints are not shown)\n" : "\n", stderr);

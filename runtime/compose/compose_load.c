@@ -223,6 +223,7 @@ static struct xk_spec *spec_new(const struct xk_compose_opts *o)
 	if (s == NULL)
 		return NULL;
 	s->table = o->table ? o->table : xk_protos();
+	s->untrusted = o->untrusted;
 	s->graph = s->bench = s->machine = -1;
 	s->file = arena_get(&s->arena, COMPOSE_FILES_MAX * sizeof *s->file);
 	s->scan_left = arena_get(&s->arena, sizeof *s->scan_left);

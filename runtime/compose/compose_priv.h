@@ -98,6 +98,7 @@ struct xk_spec {
 	struct xk_plan     plan;
 	const char        *nearest;        /* threading that can run, when what is written cannot: a line of Lua */
 	void              *graph_conf;     /* xk_graph_params' structure */
+	const char        *untrusted;      /* see xk_compose_opts */
 };
 
 const char *spec_file_name(const struct xk_spec *s, unsigned file);
@@ -245,6 +246,11 @@ void check_table( struct check_table *c, const struct xk_value *tab, void *conf)
 /* A fresh configuration of a node; NULL after complaints, now or when the file ran (or
  * no memory). */
 void *check_node_conf(struct xk_spec *s, const struct spec_node *n, struct xk_errs *e);
+/* Untrusted files: may it use the driver; does a text that names what is of this machine come from the command line
+ * (any other value is trusted); complains of drivers that were allowed and are none. */
+bool trust_proto(const struct xk_spec *s, const struct xk_proto *p);
+bool trust_value(const struct xk_spec *s, const struct xk_param *p, const struct xk_value *v);
+void trust_list(const struct xk_spec *s, struct xk_errs *e);
 void check_graph_fields(struct xk_spec *s, const struct spec_top *t, struct xk_errs *e);
 void check_threading(struct xk_spec *s, const struct spec_top *t, struct xk_errs *e);
 /* What nodes say of each other, once each is right alone (xk_review.h). */

@@ -63,6 +63,9 @@ struct xk_compose_opts {
 	unsigned    nargs, noffered;           /* the first of them may be what the file does not declare */
 	const char *path;                      /* more graph path, colons between, or NULL */
 	bool        unsafe;                    /* all of Lua, no limits: one's own files only */
+	/* Not NULL: a stranger's file.  It uses of this machine's drivers (struct xk_proto, is_host) those of this list,
+	 * names with commas between, and what it names outside of the graph (XK_PF_HOST) are arguments given here. */
+	const char *untrusted;
 };
 
 /*

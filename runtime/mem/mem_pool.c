@@ -107,6 +107,7 @@ void xk_mempool_give(struct xk_mempool *p, enum xk_memclass c, void *chunks, siz
 		k->pool = p;
 		k->cls = c;
 		k->huge = p->huge && madvise(k, XK_MEM_CHUNK, MADV_HUGEPAGE) == 0;
+		(void)madvise(k, XK_MEM_CHUNK, MADV_DONTDUMP);    /* a core file has nobody's payload */
 		k->next = s->given;
 		s->given = k;
 	}

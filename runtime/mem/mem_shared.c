@@ -64,6 +64,7 @@ static struct piece *grow(struct xk_shared *s, size_t need)
 	if (p->at == MAP_FAILED)
 		goto fail;
 	(void)madvise(p->at, len, MADV_HUGEPAGE);      /* a wish, no more */
+	(void)madvise(p->at, len, MADV_DONTDUMP);      /* a core file has nobody's payload */
 	p->len = len;
 	p->off = s->size;
 	s->size += len;

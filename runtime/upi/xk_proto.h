@@ -113,7 +113,7 @@ enum xk_anywhere { XK_ANYWHERE_NEVER, XK_ANYWHERE, XK_ANYWHERE_AS_ABOVE };
 struct xk_proto {
 	uint32_t abi, size;               /* XK_ABI, sizeof(struct xk_proto): read before all else */
 	const char *name, *doc;           /* the word in graph files; one line */
-	bool        is_driver;
+	bool        is_driver, is_host;   /* is_host: its other side is this machine's, network, files or processes */
 	const struct xk_ops *ops;
 	/* What a node may sit over and what it offers: words such as "link", "host", "port",
 	 * "stream", alternatives with '|'; offers NULL: nothing may sit above.  as_below: only those

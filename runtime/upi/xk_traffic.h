@@ -57,7 +57,7 @@ struct xk_traffic {
 		     "the first connection draws its times as number so many; sources with the same numbers send at the same times", \
 		     .max = "4294967295"), \
 	XK_TRAFFIC_P(conf, file, XK_P_TEXT, NULL, \
-		     "trace: times, a line each, in seconds, and perhaps the connection's number; or a capture")
+		     "trace: times, a line each, in seconds, and perhaps the connection's number; or a capture", .flags = XK_PF_HOST)
 
 /* Why these do not go together; false: they do. */
 bool xk_traffic_fault(const struct xk_traffic *a, char *why, size_t n);

@@ -91,7 +91,7 @@ static int code_of(int err)
 static int load(struct work *w)
 {
 	struct xk_compose_opts opts = { .args = w->o->arg, .nargs = w->o->narg, .noffered = w->o->offered, .path = w->o->path,
-					.unsafe = w->o->unsafe };
+					.unsafe = w->o->unsafe, .untrusted = w->o->untrusted };
 	int err = xk_spec_load(&w->s, w->o->file, &opts, w->e);
 
 	if (w->s == NULL) {
@@ -306,6 +306,8 @@ static int work(struct work *w)
 	code = bring_up(w);
 	if (code == VPR_OK)
 		code = open_control(w);
+	if (code == VPR_OK)
+		code = vpr_confine(w->o, w->ctl != NULL ? ctl_path(w->ctl) : NULL, w->e);
 	if (code == VPR_OK)
 		code = run(w);
 	ctl_free(w->ctl);

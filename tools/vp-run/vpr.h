@@ -45,6 +45,8 @@ struct vpr {
 	const char *duration, *warmup, *messages, *warmup_messages;
 	const char *stats, *fairness, *log, *cpus, *seed, *path;
 	const char *processors, *machine, *decisions, *timeline, *heat;
+	const char *untrusted;           /* the file is: drivers that it may use all the same, commas between */
+	const char *user;                /* who runs the graph when it is up */
 	FILE       *decided;             /* the open file of decisions */
 	struct vpr_timeline *drawn;      /* the open timeline */
 	struct xk_ledger *ledger;        /* of the machine; the graph is charged by it */
@@ -108,6 +110,9 @@ bool vpr_live_can(void);
 void vpr_live(void *arg, const struct xk_run_sample *s);
 void vpr_live_clear(void);
 
+/* vpr_trust.c: what --user and --untrusted say, of a graph that is up and before workers run.  control: the live view's
+ * socket, NULL: none.  VPR_OK, or the program's exit code, all said. */
+int  vpr_confine(const struct vpr *o, const char *control, struct xk_errs *e);
 /* vpr_decisions.c: opens the file of what the scheduling module is asked, before workers run; VPR_OK, or the program's
  * exit code.  Closes it after the workers; false, said: it is short. */
 int  vpr_decisions_open(struct vpr *o, const struct xk_graph *g, struct xk_errs *e);

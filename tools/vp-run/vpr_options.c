@@ -26,15 +26,14 @@ static void print_version(FILE *f, struct argp_state *state)
 void (*argp_program_version_hook)(FILE *, struct argp_state *) = print_version;
 
 static const char doc[] =
-	"Runs the graph of FILE and prints what its protocols did.\n"
-	"k=v gives an argument of the graph file: vp-graph inspect FILE lists them.\n"
+	"Runs the graph of FILE; k=v gives one of its arguments (vp-graph inspect FILE).\n"
 	"\v"
 	"Exit: 0 good, 1 failed, 2 usage, 3 bad graph, 4 privilege or device, 5 leaks.";
 
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
        OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL, OPT_LAYER_TIMES, OPT_MESSAGES, OPT_WARMUP_MESSAGES,
        OPT_PROCESSORS, OPT_MACHINE, OPT_DECISIONS, OPT_KEEP, OPT_JOIN, OPT_TIMELINE, OPT_HEAT, OPT_PLUGIN,
-       OPT_HOSTS, OPT_WITHIN, OPT_AGENT };
+       OPT_HOSTS, OPT_WITHIN, OPT_AGENT, OPT_UNTRUSTED, OPT_USER };
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (else the graph's)", 0 },
@@ -68,6 +67,8 @@ static const struct argp_option options[] = {
 	{ "check", OPT_CHECK, NULL, 0, "Check the file and stop", 0 },
 	{ "plugin", OPT_PLUGIN, "FILE", 0, "Protocols of a plug-in, too (see VP_PLUGIN_PATH)", 0 },
 	{ "path", 'I', "DIR[:DIR]", 0, "More folders for include", 0 },
+	{ "untrusted", OPT_UNTRUSTED, "DRIVERS", OPTION_ARG_OPTIONAL, "A stranger's FILE: names nothing of this machine", 0 },
+	{ "user", OPT_USER, "NAME", 0, "Run as NAME once devices are open", 0 },
 	{ "unsafe", OPT_UNSAFE, NULL, 0, "Let the file use all of Lua, without limits", 0 },
 	{ 0 }
 };
@@ -180,6 +181,8 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_CHECK: o->check_only = true; break;
 	case 'I': o->path = arg; break;
 	case OPT_UNSAFE: o->unsafe = true; break;
+	case OPT_UNTRUSTED: o->untrusted = arg != NULL ? arg : ""; break;
+	case OPT_USER: o->user = arg; break;
 	case OPT_DECISIONS: o->decisions = arg; break;
 	case 'n': set_ranks(o, arg, state); break;
 	case OPT_KEEP: o->keep = true; break;
@@ -200,6 +203,8 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		check_ranks(o, state);
 		if (o->within == NULL)
 			set_within(o, "30s", state);
+		if (o->unsafe && o->untrusted != NULL)
+			argp_error(state, "--unsafe and --untrusted: is the file yours, or a stranger's?");
 		if (o->layer_times && o->ncapture != 0)
 			argp_error(state, "--layer-times and --capture: a message would be timed while it is written to a file");
 		break;

@@ -26,6 +26,8 @@ else
 	ok "docs/tutorial.md" shown tutorial
 fi
 
+ok "docs/writing.md" shown writing
+
 # One that says what is not so is found.
 mkdir "$tmp/wrong"
 printf '```console\n$ echo one\n...\nwon\n```\n' >"$tmp/wrong/output.md"

@@ -18,6 +18,7 @@ local function host(n, own)
     impair { name = "impair_" .. n, loss = a.loss },
     eth_mem { name = "mem_" .. n, wire = "cable", mac = macs[own], queue = 4096 },
   }
+  icmp { name = "icmp_" .. n, over = net }
   return tcp { name = "tcp_" .. n, over = net }, udp { name = "udp_" .. n, over = net }
 end
 

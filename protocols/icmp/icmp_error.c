@@ -55,7 +55,9 @@ static bool may_be_told(struct xk_rep *r, const struct xk_msg *m, const uint8_t 
 		return false;
 	if (xk_control(r->down[0], XK_CTL_ISLOCAL, &dst, sizeof dst) != 1)
 		return false;
-	if (src >> 24 == 0 || src >> 24 == 127 || src >> 28 >= 0xe)
+	if (src >> 24 == 0 || src >> 28 >= 0xe)
+		return false;
+	if (src >> 24 == 127 && xk_control(r->down[0], XK_CTL_ISLOCAL, &src, sizeof src) != 1)
 		return false;
 	if (ip_net_protocol(net) != ICMP_PROTO)
 		return true;

@@ -4,8 +4,7 @@
  * and closing, control, and the descriptor.
  *
  * A session is {protocol, peer, our address} (ip_sess.c); transports share it.
- * Left out: forwarding, source routes, our own options, 127.0.0.0/8 and
- * talking to oneself.
+ * Left out: forwarding, source routes, our own options.
  * Invariant: a bound session's peer was legal and its local address ours (or a
  * broadcast or group that reaches us) when it was made.
  */
@@ -25,17 +24,20 @@
 /* Our address towards a remote one: by route, or mine where that is given. */
 static int open_local(const struct ip_node *in, uint32_t remote, const uint32_t *mine, uint32_t *local)
 {
-	enum ip_kind kind = ip_addr_kind(in, remote);
 	uint32_t hop;
+	bool self = ip_is_self(in, remote);
 
-	if (kind == IP_ADDR_ILLEGAL)
+	*local = ip_self_local(remote);
+	if (!self && ip_addr_kind(in, remote) == IP_ADDR_ILLEGAL)
 		return XK_E_INVAL;
-	if (kind == IP_ADDR_OURS || !ip_route_find(in, remote, &hop, local))
+	if (!self && !ip_route_find(in, remote, &hop, local))
 		return XK_E_UNREACH;
 	if (mine == NULL)
 		return XK_OK;
 	*local = *mine;
-	return ip_addr_kind(in, *mine) == IP_ADDR_OURS ? XK_OK : XK_E_ADDRNOTAVAIL;
+	if (!ip_is_self(in, *mine))
+		return XK_E_ADDRNOTAVAIL;
+	return self || !ip_is_loopback(*mine) ? XK_OK : XK_E_INVAL;   /* 127.0.0.0/8 leaves no host */
 }
 
 /* Protocol, remote and local address of an open, checked and completed by route.  Whoever opens
@@ -90,7 +92,7 @@ static struct xk_sess *ip_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_n
 	if (*err != XK_OK)
 		return NULL;
 	k.w[0] = ip_pair(e.remote, e.local);
-	k.w[1] = e.protocol;
+	k.w[1] = e.protocol | (ip_is_self(ip_state(r)->in, e.remote) ? IP_KEY_SELF : 0);
 	node = xk_map_resolve(&r->active, &k);
 	if (node != NULL) {
 		is = xk_container_of(node, struct ip_sess, s.map);
@@ -162,7 +164,7 @@ static int ip_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	case XK_CTL_ISLOCAL:
 		if (xk_take(&addr, sizeof addr, buf, len) != XK_OK)
 			return XK_E_INVAL;
-		return ip_addr_kind(ip_state(r)->in, addr) == IP_ADDR_OURS;
+		return ip_is_self(ip_state(r)->in, addr);
 	case IP_CTL_ICMP_ERROR:
 		if (len < sizeof(struct ip_icmp_error))
 			return XK_E_INVAL;
@@ -205,7 +207,7 @@ static int near(const struct ip_sess *is, void *buf, unsigned len)
 	uint32_t hop, local, gives;
 
 	if (is->s.down == NULL)
-		return XK_E_AGAIN;
+		return ip_is_self(in, is->remote) ? XK_E_UNREACH : XK_E_AGAIN;
 	if (ip_addr_kind(in, is->remote) != IP_ADDR_OTHER || !ip_route_find(in, is->remote, &hop, &local) ||
 	    hop != is->remote || xk_sess_control(is->s.down, XK_CTL_GIVES, &gives, sizeof gives) != (int)sizeof gives ||
 	    !(gives & XK_GIVES_CRC))
@@ -223,7 +225,7 @@ static int ip_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned l
 	case XK_CTL_GETMAXPACKET:
 		return xk_answer32(buf, len, IP_MAX_DATAGRAM - IP_HDR_LEN);
 	case XK_CTL_GETOPTPACKET:
-		if (s->down == NULL)
+		if (is->mtu == 0)
 			return opt_packet(s->rep, buf, len);
 		return xk_answer32(buf, len, is->room);
 	case XK_CTL_GETMYHOST:
@@ -236,6 +238,8 @@ static int ip_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned l
 		return participants(is, buf, len);
 	case XK_CTL_HEADER_SUM:
 		return xk_answer32(buf, len, ip_pseudo_sum(ip_pair(is->remote, is->local), is->protocol));
+	case IP_CTL_SELF:
+		return ip_is_self(ip_state(s->rep)->in, is->remote);
 	case IP_CTL_NEAR:
 		return near(is, buf, len);
 	case XK_CTL_REACHED:

@@ -32,6 +32,9 @@
  * destination is behind a gateway, a group or a broadcast, or there is no CRC. */
 #define IP_CTL_NEAR       (791 * 1000 + 5)
 
+/* Transport -> IP, of a session: 1, both its ends are this host and nothing of it came by a link. */
+#define IP_CTL_SELF       (791 * 1000 + 6)
+
 struct ip_icmp_error {
 	struct xk_msg *m;        /* with its network header noted */
 	uint8_t        type, code;

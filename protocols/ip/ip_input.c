@@ -39,7 +39,7 @@ static uint32_t answer_from(const struct ip_node *in, uint32_t src, uint32_t dst
 {
 	uint32_t hop, local;
 
-	if (ip_addr_kind(in, dst) == IP_ADDR_OURS)
+	if (ip_is_self(in, dst))
 		return dst;
 	return ip_route_find(in, src, &hop, &local) ? local : in->addr[0].addr;
 }
@@ -83,14 +83,15 @@ static XK_NOINLINE void deliver_first(struct xk_rep *r, struct xk_sess *lls, str
 	linger_add(&ip_state(r)->linger, &is->linger, &is->s);
 }
 
-/* m->data is at its valid header; addresses are legal. */
-static void deliver(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m, uint32_t hlen)
+/* m->data is at its valid header; addresses are legal; of: IP_KEY_SELF or 0. */
+static void deliver(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m, uint32_t hlen, uint32_t of)
 {
 	uint8_t *h = m->data;
 	struct xk_sess *s;
 	struct xk_key k;
 
 	ip_hdr_key(h, &k);
+	k.w[1] |= of;
 	s = xk_find(r, m, &k);
 	xk_msg_set_net(m, h);
 	xk_msg_pop(m, hlen);
@@ -118,7 +119,7 @@ static bool headers_whole(const struct xk_msg *m, uint32_t hlen)
  * Header and transport header in one piece and in a buffer of the message's
  * own: what lies in somebody else's cannot be noted as its network header.
  */
-static bool pull(struct xk_msg **mp, uint32_t hlen)
+bool ip_pull(struct xk_msg **mp, uint32_t hlen)
 {
 	uint32_t n = hlen + CONTIGUOUS < (*mp)->tot ? hlen + CONTIGUOUS : (*mp)->tot;
 	uint8_t copy[IP_HDR_MAX + CONTIGUOUS], *p;
@@ -156,7 +157,7 @@ static int examine_lengths(struct xk_msg **mp, struct ip_hdr *h)
 		return IP_DROP_HLEN;
 	if (h->total_length < h->hlen || h->total_length > tot)
 		return IP_DROP_LENGTH;
-	return pull(mp, h->hlen) ? IP_PASS : XK_DROP_NOMEM;
+	return ip_pull(mp, h->hlen) ? IP_PASS : XK_DROP_NOMEM;
 }
 
 /* Everything but options and fragments; IP_PASS or the reason to drop. */
@@ -199,7 +200,7 @@ static bool options_pass(struct xk_rep *r, struct xk_msg *m, const struct ip_hdr
 
 /* What the classifier would have said, had it seen the whole datagram: ports
  * for UDP and TCP, the identifier of echo and its reply; else the two hosts. */
-static void flow_key(const uint8_t *p, uint32_t hlen, uint32_t have, struct xk_flowkey *k)
+void ip_flow_key(const uint8_t *p, uint32_t hlen, uint32_t have, struct xk_flowkey *k)
 {
 	const uint8_t *t = p + hlen;
 
@@ -241,15 +242,15 @@ static void fragment_in(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m,
 	if (m == NULL)
 		return;
 	hlen = ip_net_hlen(m->data);
-	if (!pull(&m, hlen)) {
+	if (!ip_pull(&m, hlen)) {
 		xk_drop(r, XK_DROP_NOMEM, m);
 		return;
 	}
-	flow_key(m->data, hlen, m->len, &k);
+	ip_flow_key(m->data, hlen, m->len, &k);
 	if (xk_reroute(r, &k, m))
 		xk_count(r->count[IP_COUNT_REROUTED]);
 	else
-		deliver(r, lls, m, hlen);
+		deliver(r, lls, m, hlen, 0);
 }
 
 /* ---- every datagram --------------------------------------------------------------- */
@@ -270,7 +271,7 @@ static void input(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m)
 	if ((h.fragment & (IP_FLAG_MF | IP_OFFSET_MASK)) != 0)
 		fragment_in(r, lls, m, &h);
 	else
-		deliver(r, lls, m, h.hlen);
+		deliver(r, lls, m, h.hlen, 0);
 }
 
 void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
@@ -279,11 +280,13 @@ void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 }
 
 /* A datagram put together on another VP: checked there already.  Or a fragment that came to
- * one where it could not meet the others. */
+ * one where it could not meet the others.  Or one to ourselves: none of a link has such a source. */
 void ip_enter(struct xk_rep *r, struct xk_msg *m)
 {
+	uint32_t of = ip_is_self(ip_state(r)->in, ip_net_src(m->data)) ? IP_KEY_SELF : 0;
+
 	if (XK_UNLIKELY((xk_be16(m->data + 6) & (IP_FLAG_MF | IP_OFFSET_MASK)) != 0))
 		input(r, NULL, m);
 	else
-		deliver(r, NULL, m, ip_net_hlen(m->data));
+		deliver(r, NULL, m, ip_net_hlen(m->data), of);
 }

@@ -10,6 +10,7 @@
  *   ip_input.c   the up path
  *   ip_reass.c   datagrams being put together
  *   ip_output.c  the down path, fragmentation, identifications
+ *   ip_self.c    datagrams to ourselves
  *   ip_fast.c    both paths again for plain datagrams, and for batches
  *
  * A node's state is written by init only; everything else is per VP, but the
@@ -32,6 +33,9 @@
 #define IP_PROTO_TCP  6u
 #define IP_PROTO_UDP  17u
 #define IP_LIMITED_BROADCAST 0xffffffffu
+#define IP_LOOPBACK   0x7f000001u
+/* In a key, beside the protocol: between two addresses of ours. */
+#define IP_KEY_SELF   0x100u
 #define IP_MIN_MTU    68u
 /* A path is never believed to be narrower (RFC 791: every host takes 576). */
 #define IP_PMTU_FLOOR 552u
@@ -82,7 +86,7 @@ enum { IP_DROP_BASE = XK_DROP_FIRST - 1, IP_DROPS(IP_DROP_ENUM) };
 	X(FRAGMENTS_OUT, "fragments_out") X(ICMP_ASKED, "icmp_errors_asked") \
 	X(ERRORS_IN, "icmp_errors_in")   X(PMTU, "path_mtu_lowered") \
 	X(REASS_TIMEOUTS, "reassembly_timeouts") X(REASS_EVICTIONS, "reassembly_evictions") \
-	X(GATHERED, "fragments_gathered")
+	X(GATHERED, "fragments_gathered") X(SELF, "to_ourselves")
 #define IP_COUNT_ENUM(n, s) IP_COUNT_##n,
 enum { IP_COUNTS(IP_COUNT_ENUM) };
 
@@ -177,6 +181,14 @@ struct ip_sess *ip_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *
 /* Opens the session below, by route; XK_OK when it is open. */
 int  ip_sess_connect(struct ip_sess *is);
 
+/* ip_self.c.  One of our addresses, or of 127.0.0.0/8, which every host has. */
+bool ip_is_self(const struct ip_node *in, uint32_t addr);
+static inline bool ip_is_loopback(uint32_t addr) { return addr >> 24 == 127; }
+/* Our address towards one of those. */
+uint32_t ip_self_local(uint32_t remote);
+/* What is pushed into is comes back. */
+void ip_self_connect(struct ip_sess *is);
+
 /* ip_error.c.  Asks ICMP above us to report m. */
 int  ip_icmp_error(struct xk_rep *r, struct xk_msg *m, uint8_t type, uint8_t code, uint32_t arg);
 /* ICMP has received an error about a datagram of ours. */
@@ -186,6 +198,11 @@ int  ip_icmp_in(struct xk_rep *r, struct ip_error_in *e);
 XK_PLAIN void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 void ip_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void ip_enter(struct xk_rep *r, struct xk_msg *m);
+
+/* The flow of the datagram at p, `have` bytes of it there, as its receiver's classifier names it. */
+void ip_flow_key(const uint8_t *p, uint32_t hlen, uint32_t have, struct xk_flowkey *k);
+/* Its header of hlen bytes and the transport's are in one piece; false: no memory. */
+bool ip_pull(struct xk_msg **mp, uint32_t hlen);
 
 /* ip_output.c */
 XK_PLAIN void ip_push(struct xk_sess *s, struct xk_msg *m);

@@ -53,8 +53,13 @@ int ip_sess_connect(struct ip_sess *is)
 	uint32_t hop, local;
 	int err;
 
-	if (is->s.down != NULL)
+	if (is->mtu != 0)                /* connected */
 		return XK_OK;
+	make_header(is);
+	if (ip_is_self(ip_state(r)->in, is->remote)) {
+		ip_self_connect(is);
+		return XK_OK;
+	}
 	if (!ip_route_find(ip_state(r)->in, is->remote, &hop, &local))
 		return XK_E_UNREACH;
 	xk_parts_init(&ps, 1);
@@ -65,7 +70,6 @@ int ip_sess_connect(struct ip_sess *is)
 	is->s.down = down;
 	is->mtu = link_mtu(is, down);
 	is->room = is->mtu - IP_HDR_LEN;
-	make_header(is);
 	xk_sess_set_push(&is->s, push_kind(r));
 	return XK_OK;
 }

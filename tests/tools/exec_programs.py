@@ -5,6 +5,7 @@ asyncio-serve, asyncio-use   200 connections at once, and one to a port where no
 prefork-serve, prefork-use   four processes accept from one listener, until each has served
 signal                       a signal's handler runs while accept blocks, and accept goes on
 timeout                      a receive and an accept with SO_RCVTIMEO end
+self                         a stream and datagrams to addresses of the host itself; nobody there is told
 wait                         accepts one connection, then reads, until it is killed
 """
 import asyncio
@@ -13,6 +14,7 @@ import signal
 import socket
 import struct
 import sys
+import threading
 
 PORT = 7100
 role, host = sys.argv[1], sys.argv[2]
@@ -97,6 +99,53 @@ def with_timeout():
             print("timed out")
 
 
+def echo(listener):
+    s, _ = listener.accept()
+    while data := s.recv(65536):
+        s.sendall(data)
+    s.close()
+
+
+def to_itself(address):
+    listener = socket.socket()
+    listener.bind(("", PORT))
+    listener.listen(1)
+    server = threading.Thread(target=echo, args=[listener])
+    server.start()
+    s = socket.create_connection((address, PORT))
+    data, got = os.urandom(500000), b""
+    writer = threading.Thread(target=s.sendall, args=[data])
+    writer.start()
+    while len(got) < len(data):
+        got += s.recv(65536)
+    writer.join()
+    print(*s.getsockname()[:1], *s.getpeername()[:1], got == data)
+    s.close()
+    server.join()
+    listener.close()
+
+
+def with_itself():
+    for address in (host, "127.0.0.1", "127.8.9.3"):
+        to_itself(address)
+    u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    u.bind(("127.0.0.1", 0))
+    u.sendto(b"x" * 60000, u.getsockname())
+    print(len(u.recvfrom(65536)[0]))
+    for s in (socket.socket(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)):
+        try:
+            s.connect(("127.0.0.1", PORT + 1))
+            s.send(b"x")
+            s.recvfrom(1)
+        except ConnectionRefusedError:
+            print("refused")
+    s = socket.socket()                         # one socket, both ends
+    s.bind(("127.0.0.1", PORT))
+    s.connect(("127.0.0.1", PORT))
+    s.sendall(b"to me")
+    print(s.recv(10))
+
+
 def wait():
     listener = socket.socket()
     listener.bind(("", PORT))
@@ -112,4 +161,4 @@ elif role == "asyncio-use":
     asyncio.run(asyncio_use())
 else:
     {"prefork-serve": prefork_serve, "prefork-use": prefork_use, "signal": with_signal, "timeout": with_timeout,
-     "wait": wait}[role]()
+     "self": with_itself, "wait": wait}[role]()

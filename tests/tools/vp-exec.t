@@ -72,6 +72,13 @@ for preset in connp_l ppc; do
 	ok "asyncio at both ends, $preset" between $preset "200 answered
 refused" asyncio
 	ok "four processes share a listener, $preset" between $preset "4 served" prefork
+	ok "a host talks to itself, $preset" prints "10.0.0.1 10.0.0.1 True
+127.0.0.1 127.0.0.1 True
+127.0.0.1 127.8.9.3 True
+60000
+refused
+refused
+b'to me'" two preset=$preset --at a "$python" "$here/exec_programs.py" self 10.0.0.1
 	loss=1%
 	ok "asyncio, with frames lost, $preset" between $preset "200 answered
 refused" asyncio

@@ -53,9 +53,9 @@ static void listen_input(const struct tcp_arrival *a, const struct xk_enable *e)
 
 /* ---- who is it for? --------------------------------------------------------------------------- */
 
-/* One host to one host, and not to itself; else the reason.  It is asked of a SYN, and true of its connection
+/* One host to one host, and not to itself, unless lls says that no link was between; else the reason.  It is asked of a SYN, and true of its connection
  * from then on. */
-static int illegal(const struct xk_rep *r, const struct xk_key *k)
+static int illegal(const struct xk_rep *r, struct xk_sess *lls, const struct xk_key *k)
 {
 	uint32_t ports = (uint32_t)k->w[1], source, local;
 
@@ -63,7 +63,7 @@ static int illegal(const struct xk_rep *r, const struct xk_key *k)
 	local = be64toh(k->w[0]) & 0xffffffff;
 	if (tcp_ports_source(ports) == 0 || tcp_ports_destination(ports) == 0)
 		return TCP_DROP_PORT_ZERO;
-	if (source == local)
+	if (source == local && (lls == NULL || xk_sess_control(lls, IP_CTL_SELF, NULL, 0) != 1))
 		return TCP_DROP_LAND;
 	if (ip_is_multicast(source) || source == 0xffffffffu ||
 	    xk_control(r->down[0], XK_CTL_ISLOCAL, &local, sizeof local) != 1)
@@ -80,7 +80,7 @@ void tcp_listen_input(struct xk_rep *r, struct xk_sess *lls, const struct tcp_se
 
 	if (!(m->flags & XK_MSG_LINK_BCAST) && tcp_syncache_input(&a))
 		return;
-	reason = illegal(r, k);
+	reason = illegal(r, lls, k);
 	if (reason < 0 && (m->flags & XK_MSG_LINK_BCAST))
 		reason = TCP_DROP_SOURCE;
 	if (reason >= 0) {

@@ -2,7 +2,7 @@
 -- graphs/programs.lua: two hosts on one wire that may lose frames, for programs that vp-exec runs: "a" is 10.0.0.1
 -- and "b" is 10.0.0.2, and an echo service is on b's UDP port 7.
 -- Run it:
---   vp-exec graphs/programs.lua --at b python3 -m http.server 80 --wait b:80 --at a curl http://10.0.0.2/
+--   vp-exec graphs/programs.lua --at b python3 -m http.server 80 --wait b:80 --at a curl http://b/
 -- With nobody in it, it has nothing to do:   vp-run -d 1s graphs/programs.lua
 local threading = include "lib/presets.lua"
 local a = args {

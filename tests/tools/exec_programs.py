@@ -5,11 +5,13 @@ asyncio-serve, asyncio-use   200 connections at once, and one to a port where no
 prefork-serve, prefork-use   four processes accept from one listener, until each has served
 signal                       a signal's handler runs while accept blocks, and accept goes on
 timeout                      a receive and an accept with SO_RCVTIMEO end
+names                        what a server of names answers, byte by byte, right questions and wrong ones
 self                         a stream and datagrams to addresses of the host itself; nobody there is told
 wait                         accepts one connection, then reads, until it is killed
 """
 import asyncio
 import os
+import random
 import signal
 import socket
 import struct
@@ -99,6 +101,45 @@ def with_timeout():
             print("timed out")
 
 
+def query(name, type_=1, class_=1, flags=0x0100, count=1, cut=None):
+    labels = b"".join(bytes([len(x)]) + x.encode() for x in name.split("."))
+    return (struct.pack(">6H", 77, flags, count, 0, 0, 0) + labels + b"\0" + struct.pack(">2H", type_, class_))[:cut]
+
+
+def answered(s, q):
+    s.send(q)
+    a = s.recv(2000)
+    id_, flags, _, count = struct.unpack(">4H", a[:8])
+    assert id_ == 77 and flags & 0xfe00 == 0x8400 | q[2] << 8 & 0x7800 and len(a) <= 512, a
+    if flags & 15 != 1:
+        assert a[12:].startswith(q[12:]) or flags & 15 == 4, a
+    return flags & 15, count, a[-4:]
+
+
+def names():
+    with open("/etc/resolv.conf") as f:
+        servers = [x.split()[1] for x in f if x.startswith("nameserver") and ":" not in x]
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.connect(((servers or ["127.0.0.1"])[0], 53))
+    whole = query("b")
+    for q in (whole, query("B"), query("two"), query("b", 28), query("b", 255), query("nobody"), query("b.example"),
+              query("2.0.0.10.in-addr.arpa", 12), query("9.0.0.10.in-addr.arpa", 12), query("2.0.0.10.in-addr.arpax", 12),
+              query("b", class_=3), query("b", flags=0x1100), query("b", count=2), query("b", cut=-1), query("b", cut=13),
+              query("x" * 63), query(".".join(["y" * 62] * 5)), whole[:12] + b"\xc0\x0c" + whole[-4:], whole[:12]):
+        code, count, last = answered(s, q)
+        print(code, count, last.hex() if count else "")
+    for q in (b"", whole[:11], query("b", flags=0x8100)):   # no answer is due
+        s.send(q)
+    chance = random.Random(1)
+    for _ in range(300):                        # none is answered wrongly, and nobody falls over
+        bad = bytearray(whole + bytes(40))
+        for _ in range(4):
+            bad[chance.randrange(12, len(bad))] = chance.randrange(256)
+        s.send(bad[:chance.randrange(12, len(bad))])
+        assert 12 <= len(s.recv(2000)) <= 512
+    print(answered(s, whole)[:2])
+
+
 def echo(listener):
     s, _ = listener.accept()
     while data := s.recv(65536):
@@ -161,4 +202,4 @@ elif role == "asyncio-use":
     asyncio.run(asyncio_use())
 else:
     {"prefork-serve": prefork_serve, "prefork-use": prefork_use, "signal": with_signal, "timeout": with_timeout,
-     "self": with_itself, "wait": wait}[role]()
+     "self": with_itself, "names": names, "wait": wait}[role]()

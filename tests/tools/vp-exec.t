@@ -84,6 +84,39 @@ b'to me'" two preset=$preset --at a "$python" "$here/exec_programs.py" self 10.0
 refused" asyncio
 done
 
+# ---- names ----------------------------------------------------------------------------------------
+
+printf '# of the test\n10.0.0.2\twww.example.test other # the same\n::1 six\n10.0.0.1 two\n10.0.0.2 two\n' >"$tmp/hosts"
+named() { prints "$1" two --hosts "$tmp/hosts" --at b sh -c "exec '$python' -m http.server -d '$tmp/www' 80 >/dev/null" \
+	--wait b:80 --at a sh -c "$2"; }
+echo found >"$tmp/www/file"
+needs "curl by a node's name" curl named found 'curl -sS http://b/file'
+needs "curl by a name of the file" curl named found 'curl -sS http://www.example.test/file'
+needs "wget by a name" wget named found 'wget -q -O - http://other/file'
+ok "getaddrinfo and the way back" named "10.0.0.2 b 127.0.0.1" "'$python' -c \"from socket import *
+print(gethostbyname('b'), gethostbyaddr('10.0.0.2')[0], gethostbyname('localhost'))\""
+ok "what a server of names answers" prints "0 1 0a000002
+0 1 0a000002
+0 2 0a000002
+0 0 
+0 1 0a000002
+3 0 
+3 0 
+0 1 03016200
+3 0 
+3 0 
+5 0 
+4 0 
+1 0 
+1 0 
+1 0 
+3 0 
+1 0 
+1 0 
+1 0 
+(0, 1)" two --hosts "$tmp/hosts" --at a "$python" "$here/exec_programs.py" names 10.0.0.1
+printf '10.0.0.2 b\nten b\n' >"$tmp/bad"
+
 # ---- what sockets do -----------------------------------------------------------------------------
 
 in_kernel() {
@@ -128,6 +161,14 @@ ok "not found" code 127 two --at a /nonexistent/program
 ok "not to be run" code 126 two --at a /etc/passwd
 echo "'$exec' '$graph' --at a true" >"$tmp/nested"
 ok "under another one" says 'no supervision: Device or resource busy' two --at a sh "$tmp/nested"
+# A program waits in accept, another for a time: little happens, and nobody looks for more.
+idle() {
+	two --stats --at b "$python" "$here/exec_programs.py" wait 10.0.0.2 --wait b:7100 --at a sleep 0.5 >"$tmp/out" 2>&1
+	cat "$tmp/out"
+	woken=$(sed -n 's/.*woken \([0-9]*\) times$/\1/p' "$tmp/out")
+	[ "${woken:-1000}" -lt 300 ]
+}
+ok "while programs wait the supervisor sleeps" idle
 alive() { kill -0 "$1" 2>/dev/null && ! grep -q '^State:.[ZX]' "/proc/$1/status"; }
 gone() { ! alive "$1"; }
 # killed WHOM SIGNAL: the program waits in accept, one of both is killed, and the other one ends.
@@ -171,6 +212,9 @@ ok "nothing behind --" wrong "which program?" "$graph" --
 ok "no node" wrong "--at wants NODE PROGRAM" "$graph" --at
 ok "no program at a node" wrong "which program at a?" "$graph" --at a
 ok "an option of none" wrong "no option --frobnicate" "$graph" --frobnicate -- true
+ok "no file of names" wrong "--hosts wants FILE" "$graph" --hosts
+ok "a file of names that is not there" wrong "$tmp/none: No such file" "$graph" --hosts "$tmp/none" --at a true
+ok "a line of it that is wrong" wrong "$tmp/bad:2: ten is no address" "$graph" --hosts "$tmp/bad" --at a true
 ok "a word that is none" wrong "is no NAME=VALUE" "$graph" true
 ok "a port that is none" wrong "--wait wants NODE:PORT, not b:http" "$graph" --wait b:http --at a true
 ok "a port too large" wrong "--wait wants NODE:PORT" "$graph" --wait b:65536 --at a true

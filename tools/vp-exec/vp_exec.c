@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct vpx vpx = { .epoll = -1, .signals = -1 };
+struct vpx vpx = { .epoll = -1, .signals = -1, .look = true };
 
 static void stack_new(const char *name, struct xk_node *n)
 {
@@ -78,6 +78,16 @@ static bool place_programs(void)
 	return true;
 }
 
+static bool name_hosts(const struct xk_embed *g)
+{
+	vpx_hosts_servers();
+	if (!vpx_hosts_graph(g)) {
+		fputs("vp-exec: out of memory\n", stderr);
+		return false;
+	}
+	return vpx.hosts == NULL || vpx_hosts_file(vpx.hosts);
+}
+
 static void serve(void)
 {
 	vpx_programs_begin();
@@ -86,8 +96,9 @@ static void serve(void)
 	vpx_programs_end();
 	vpx_socks_closed();
 	if (vpx.stats)
-		fprintf(stderr, "vp-exec: %llu calls answered, %llu left to the kernel, %llu answers lost to signals\n",
-			(unsigned long long)vpx.answered, (unsigned long long)vpx.native, (unsigned long long)vpx.lost);
+		fprintf(stderr, "vp-exec: %llu calls answered, %llu left to the kernel, %llu answers lost to signals, "
+			"woken %llu times\n", (unsigned long long)vpx.answered, (unsigned long long)vpx.native,
+			(unsigned long long)vpx.lost, (unsigned long long)vpx.woken);
 }
 
 static bool prepare(void)
@@ -113,7 +124,7 @@ static bool run(struct xk_embed *g)
 		return false;
 	}
 	fputs(xk_embed_warnings(g), stderr);
-	if (find_stacks(g) && place_programs()) {
+	if (find_stacks(g) && name_hosts(g) && place_programs()) {
 		serve();
 		vpx_socks_free();
 	} else {
@@ -154,6 +165,7 @@ int main(int argc, char **argv)
 	}
 	vpx_loop_fini();
 	vpx_filter_free(&vpx.filter);
+	vpx_hosts_free();
 	for (unsigned i = 0; i < vpx.nprograms; i++)
 		free(vpx.program[i].argv);
 	free(vpx.args);

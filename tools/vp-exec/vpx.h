@@ -16,6 +16,8 @@
  *   vpx_stream.c     bytes of streams, both ways; shutdown, reset
  *   vpx_dgram.c      datagrams, both ways
  *   vpx_opt.c        options
+ *   vpx_hosts.c      names of hosts
+ *   vpx_dns.c        answers to who asks for them
  *
  * A socket of a program is one end of a pair of the kernel's; the supervisor has the other one, and a socket of the
  * graph.  Reads, writes, polls, dup, fork and exec are the kernel's own work on the pair.  Only calls that name
@@ -63,6 +65,7 @@ struct vpx {
 	const char        *file;
 	const char       **args;
 	unsigned           nargs;
+	const char        *hosts;        /* a file of names, or NULL */
 	bool               all, stats;
 	struct vpx_program program[VPX_PROGRAMS];
 	unsigned           nprograms;
@@ -71,7 +74,8 @@ struct vpx {
 	struct sock_fprog  filter;
 	int                epoll, signals;
 	bool               over, broken;
-	uint64_t           answered, native, lost;
+	bool               look;         /* a port was taken, or a program has ended: others may begin */
+	uint64_t           answered, native, lost, woken;
 };
 extern struct vpx vpx;
 
@@ -189,11 +193,13 @@ void vpx_sock_soon(struct vpx_sock *v);
 void vpx_sock_turn(struct vpx_sock *v);
 /* Those that were to be looked at soon; false: there are more. */
 bool vpx_socks_turn(void);
+/* It has a port by now: whoever waits for that is looked for. */
+void vpx_sock_named(struct vpx_sock *v);
 /* Sees every close that has happened. */
 void vpx_socks_closed(void);
 void vpx_socks_free(void);
 /* Somebody listens on that port, or receives its datagrams. */
-bool vpx_socks_listens(const struct vpx_stack *st, uint16_t port);
+bool vpx_socks_bound(const struct vpx_stack *st, int type, uint16_t port);
 /* The graph has nothing to do with it any more; a record stays for calls that ask. */
 void vpx_sock_dead(struct vpx_sock *v);
 
@@ -221,6 +227,27 @@ void vpx_end_fill(struct vpx_sock *v, int end);
 void vpx_end_empty(struct vpx_sock *v, int end);
 /* The pair's own end is closed so that the program reads what is there, then ECONNRESET. */
 void vpx_end_reset(struct vpx_sock *v);
+
+/* ---- names of hosts --------------------------------------------------------------------------------- */
+
+struct xk_embed;
+bool vpx_hosts_add(const char *name, uint32_t addr);
+/* Nodes of sockets, by their names, and localhost; false: no memory. */
+bool vpx_hosts_graph(const struct xk_embed *g);
+/* As hosts(5) has them; false: said on stderr why not. */
+bool vpx_hosts_file(const char *file);
+/* Whom programs of this host will ask: resolv.conf(5). */
+void vpx_hosts_servers(void);
+void vpx_hosts_free(void);
+/* The next address of a name from place *i on, which is moved behind it. */
+bool vpx_hosts_addr(const char *name, size_t *i, uint32_t *addr);
+/* The first name of an address, or NULL. */
+const char *vpx_hosts_name(uint32_t addr);
+/* Datagrams to a from this stack are ours to answer: a server of resolv.conf that is nobody in the graph. */
+bool vpx_hosts_server(const struct vpx_stack *st, struct xk_sock_addr a);
+enum { VPX_DNS_MOST = 512 };
+/* To the query in m[n]; its length, 0: none is due. */
+size_t vpx_dns_answer(const uint8_t *m, size_t n, uint8_t out[VPX_DNS_MOST]);
 
 /* ---- rooms: a function for each call, a turn for each kind of socket ------------------------------------ */
 

@@ -58,7 +58,8 @@ static int64_t to_peer(struct vpx_sock *v, struct xk_sock_addr a, bool undo)
 		return -EBADF;
 	if (undo)
 		a = (struct xk_sock_addr){ 0, 0 };
-	err = xk_sock_connect(v->graph, &a);
+	/* One to a server of names has no peer in the graph. */
+	err = xk_sock_connect(v->graph, vpx_hosts_server(v->stack, a) ? &(struct xk_sock_addr){ 0, 0 } : &a);
 	if (err == XK_OK) {
 		v->peer = a;
 		v->to_peer = a.host != 0;

@@ -42,9 +42,9 @@ static int tag_of(struct vpx_sock *v, struct xk_sock_addr a)
 
 union ancillary { struct cmsghdr align; char room[CMSG_SPACE(sizeof(int)) + 64]; };
 
-static void to_program(struct vpx_sock *v, size_t n, struct xk_sock_addr from)
+static void to_program(struct vpx_sock *v, void *bytes, size_t n, struct xk_sock_addr from)
 {
-	struct iovec io = { datagram, n };
+	struct iovec io = { bytes, n };
 	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1 };
 	union ancillary a;
 	int fd = v->to_peer ? -1 : tag_of(v, from);
@@ -83,9 +83,25 @@ static bool from_graph(struct vpx_sock *v)
 			v->error = (int)-n;
 			return false;
 		}
-		to_program(v, (size_t)n, from);
+		to_program(v, datagram, (size_t)n, from);
 	}
 	return writable(v->end);
+}
+
+/* Of what is in `datagram`: as many bytes went, or a negative error.  A server of names is the supervisor. */
+static int64_t to_graph(struct vpx_sock *v, size_t n, const struct xk_sock_addr *to)
+{
+	struct xk_sock_addr a = to != NULL ? *to : v->peer;
+	uint8_t answer[VPX_DNS_MOST];
+	size_t len;
+
+	if ((to == NULL && !v->to_peer) || !vpx_hosts_server(v->stack, a))
+		return (int64_t)xk_sock_sendto(v->graph, datagram, n, XK_SOCK_DONTWAIT, to);
+	len = vpx_dns_answer((const uint8_t *)datagram, n, answer);
+	if (len != 0)
+		to_program(v, answer, len, a);
+	vpx_sock_soon(v);                        /* a receive may wait for it */
+	return (int64_t)n;
 }
 
 /* What was written without an address; false: it is gone. */
@@ -100,7 +116,7 @@ static bool from_program(struct vpx_sock *v, bool *more)
 		}
 		if (n < 0 || (n == 0 && v->shut_wr))
 			return true;
-		n = xk_sock_sendto(v->graph, datagram, (size_t)n, XK_SOCK_DONTWAIT, NULL);
+		n = to_graph(v, (size_t)n, NULL);
 		if (n < 0 && n != XK_E_AGAIN)
 			v->error = (int)-n;
 	}
@@ -150,7 +166,7 @@ static int64_t send_it(struct vpx_sock *v, size_t n, const struct xk_sock_addr *
 {
 	int64_t error = waiting_error(v);
 
-	return error != 0 ? error : (int64_t)xk_sock_sendto(v->graph, datagram, n, XK_SOCK_DONTWAIT, to);
+	return error != 0 ? error : to_graph(v, n, to);
 }
 
 static bool is_urgent(const struct vpx_call *c, uint64_t flags)

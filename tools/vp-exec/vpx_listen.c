@@ -29,6 +29,7 @@ int64_t vpx_listen(struct vpx_sock *v, const struct vpx_call *c)
 	v->backlog = backlog > 4096 ? 4096 : backlog;
 	if (v->state == VPX_IDLE) {
 		v->state = VPX_LISTENING;
+		vpx_sock_named(v);
 		end = vpx_end_of_call(c);
 		if (end >= 0) {
 			vpx_end_fill(v, end);    /* never writable, as a listener is */

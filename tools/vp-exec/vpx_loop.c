@@ -126,6 +126,7 @@ void vpx_loop_step(int ms)
 	/* Pairs tell by edges: what this wait takes has to be looked at. */
 	int n = epoll_wait(vpx.epoll, e, EVENTS, sleep_ms(ms, !quiet || !done));
 
+	vpx.woken++;
 	for (int i = 0; i < n; i++)
 		happened(&e[i]);
 	(void)vpx_socks_turn();

@@ -51,6 +51,12 @@ int64_t vpx_socket(const struct vpx_call *c)
 	return fd;
 }
 
+void vpx_sock_named(struct vpx_sock *v)
+{
+	(void)xk_sock_getsockname(v->graph, &v->bound);
+	vpx.look = true;
+}
+
 int64_t vpx_bind(struct vpx_sock *v, const struct vpx_call *c)
 {
 	uint64_t key = v->key;
@@ -61,7 +67,7 @@ int64_t vpx_bind(struct vpx_sock *v, const struct vpx_call *c)
 		return err == 1 ? -EAFNOSUPPORT : err;
 	if (v->state != VPX_IDLE)
 		return -EINVAL;
-	if (v->bind_lost && v->bound.host == a.host && v->bound.port == a.port) {
+	if (v->bind_lost && v->bound.host == a.host && (a.port == 0 || v->bound.port == a.port)) {
 		v->bind_lost = false;    /* interrupted, and come again */
 		return 0;
 	}
@@ -75,7 +81,7 @@ int64_t vpx_bind(struct vpx_sock *v, const struct vpx_call *c)
 		err = xk_sock_bind(v->graph, &a);
 	}
 	if (err == XK_OK)
-		v->bound = a;
+		vpx_sock_named(v);
 	v->bind_lost = !vpx_call_answer(c, err) && err == XK_OK;
 	return VPX_LATER;
 }

@@ -21,7 +21,8 @@ static const char help[] =
 	"      --at NODE            A program on that node; without, on the graph's only one\n"
 	"      --wait NODE:PORT     Begin the next program when somebody listens there\n"
 	"      --all                End when all programs have ended, not with the last one\n"
-	"      --stats              At the end, how many calls were answered, on stderr\n"
+	"      --hosts FILE         Names for the programs, as hosts(5) has them, beside those of nodes\n"
+	"      --stats              At the end, calls answered and the like, on stderr\n"
 	"      --help, --version\n"
 	"\n"
 	"Exit code: that of the last program, or with --all of the first that failed; a signal that\n"
@@ -103,8 +104,15 @@ static void programs(int argc, char **argv, int i)
 	}
 }
 
-static void option(const char *word)
+/* The number of words that it takes. */
+static int option(const char *word, const char *value)
 {
+	if (strcmp(word, "--hosts") == 0) {
+		if (value == NULL)
+			wrong("--hosts wants FILE");
+		vpx.hosts = value;
+		return 2;
+	}
 	if (strcmp(word, "--all") == 0)
 		vpx.all = true;
 	else if (strcmp(word, "--stats") == 0)
@@ -115,6 +123,7 @@ static void option(const char *word)
 		tell("vp-exec (xkvp) 0.1.0\n");
 	else
 		wrong("no option %s", word);
+	return 1;
 }
 
 void vpx_options(int argc, char **argv)
@@ -124,9 +133,10 @@ void vpx_options(int argc, char **argv)
 	vpx.args = calloc((size_t)argc, sizeof *vpx.args);
 	if (vpx.args == NULL)
 		wrong("out of memory");
-	for (; i < argc && strcmp(argv[i], "--") != 0 && !begins_next(argv[i]); i++) {
+	for (int n; i < argc && strcmp(argv[i], "--") != 0 && !begins_next(argv[i]); i += n) {
+		n = 1;
 		if (argv[i][0] == '-')
-			option(argv[i]);
+			n = option(argv[i], i + 1 < argc ? argv[i + 1] : NULL);
 		else if (vpx.file == NULL)
 			vpx.file = argv[i];
 		else if (strchr(argv[i], '=') != NULL)

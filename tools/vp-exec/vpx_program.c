@@ -147,15 +147,23 @@ static void fail(void)
 	vpx.broken = vpx.over = true;
 }
 
+static bool listens(const struct vpx_stack *st, uint16_t port)
+{
+	return vpx_socks_bound(st, SOCK_STREAM, port) || vpx_socks_bound(st, SOCK_DGRAM, port);
+}
+
 void vpx_programs_begin(void)
 {
+	if (!vpx.look)
+		return;
+	vpx.look = false;
 	for (unsigned i = 0; i < vpx.nprograms && !vpx.over; i++) {
 		struct vpx_program *p = &vpx.program[i];
 		int err;
 
 		if (p->life != VPX_WAITS)
 			continue;
-		if (p->wait_stack != NULL && !vpx_socks_listens(p->wait_stack, p->wait_port)) {
+		if (p->wait_stack != NULL && !listens(p->wait_stack, p->wait_port)) {
 			if (any_runs())
 				return;
 			fprintf(stderr, "vp-exec: %s was not begun: nobody listens at %s:%u, and nobody is left who could\n",
@@ -189,6 +197,7 @@ static void ended(pid_t pid, int status)
 			continue;
 		p->life = VPX_ENDED;
 		p->status = status;
+		vpx.look = true;
 		if (vpx.all ? all_ended() : i + 1 == vpx.nprograms)
 			vpx.over = true;
 	}

@@ -219,14 +219,13 @@ struct vpx_sock *vpx_sock_of_call(const struct vpx_call *c)
 	return v;
 }
 
-bool vpx_socks_listens(const struct vpx_stack *st, uint16_t port)
+bool vpx_socks_bound(const struct vpx_stack *st, int type, uint16_t port)
 {
-	struct xk_sock_addr a;
 	struct vpx_sock *v;
 
 	for (uint32_t i = 0; (v = next_in(&i)) != NULL;)
-		if (v->stack == st && (v->state == VPX_LISTENING || (v->type == SOCK_DGRAM && v->state == VPX_IDLE)) &&
-		    xk_sock_getsockname(v->graph, &a) == XK_OK && a.port == port)
+		if (v->stack == st && v->type == type && v->bound.port == port &&
+		    v->state == (type == SOCK_STREAM ? VPX_LISTENING : VPX_IDLE))
 			return true;
 	return false;
 }

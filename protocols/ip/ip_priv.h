@@ -8,6 +8,7 @@
  *   ip_hdr.c     the header
  *   ip_route.c   our addresses, kinds of addresses, the next hop
  *   ip_input.c   the up path
+ *   ip_msg.c     headers in one piece, and the flow
  *   ip_reass.c   datagrams being put together
  *   ip_output.c  the down path, fragmentation, identifications
  *   ip_self.c    datagrams to ourselves
@@ -115,6 +116,11 @@ int  ip_route_init(struct ip_node *in, const struct ip_conf *c);
 void ip_route_fini(struct ip_node *in);
 int  ip_route_check(const struct ip_conf *c, char *why, size_t n);
 enum ip_kind ip_addr_kind(const struct ip_node *in, uint32_t addr);
+/* One of our addresses, or of 127.0.0.0/8, which every host has. */
+bool ip_is_self(const struct ip_node *in, uint32_t addr);
+static inline bool ip_is_loopback(uint32_t addr) { return addr >> 24 == 127; }
+/* Our address towards one of those. */
+uint32_t ip_self_local(uint32_t remote);
 /* enum xk_reach of a host, by a configuration alone; XK_E_NOMEM. */
 int  ip_route_ask(const struct ip_conf *c, uint32_t host);
 /* The next hop towards dst and our address there; false: none. */
@@ -181,12 +187,7 @@ struct ip_sess *ip_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *
 /* Opens the session below, by route; XK_OK when it is open. */
 int  ip_sess_connect(struct ip_sess *is);
 
-/* ip_self.c.  One of our addresses, or of 127.0.0.0/8, which every host has. */
-bool ip_is_self(const struct ip_node *in, uint32_t addr);
-static inline bool ip_is_loopback(uint32_t addr) { return addr >> 24 == 127; }
-/* Our address towards one of those. */
-uint32_t ip_self_local(uint32_t remote);
-/* What is pushed into is comes back. */
+/* ip_self.c.  What is pushed into is comes back. */
 void ip_self_connect(struct ip_sess *is);
 
 /* ip_error.c.  Asks ICMP above us to report m. */
@@ -194,15 +195,16 @@ int  ip_icmp_error(struct xk_rep *r, struct xk_msg *m, uint8_t type, uint8_t cod
 /* ICMP has received an error about a datagram of ours. */
 int  ip_icmp_in(struct xk_rep *r, struct ip_error_in *e);
 
+/* ip_msg.c.  Header of hlen bytes and the transport's are in one piece, in a buffer of the message's own, afterwards;
+ * false: no memory. */
+bool ip_pull(struct xk_msg **mp, uint32_t hlen);
+/* The flow of the datagram at p, `have` bytes of it there, as its receiver's classifier names it. */
+void ip_flow_key(const uint8_t *p, uint32_t hlen, uint32_t have, struct xk_flowkey *k);
+
 /* ip_input.c */
 XK_PLAIN void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 void ip_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void ip_enter(struct xk_rep *r, struct xk_msg *m);
-
-/* The flow of the datagram at p, `have` bytes of it there, as its receiver's classifier names it. */
-void ip_flow_key(const uint8_t *p, uint32_t hlen, uint32_t have, struct xk_flowkey *k);
-/* Its header of hlen bytes and the transport's are in one piece; false: no memory. */
-bool ip_pull(struct xk_msg **mp, uint32_t hlen);
 
 /* ip_output.c */
 XK_PLAIN void ip_push(struct xk_sess *s, struct xk_msg *m);

@@ -53,6 +53,13 @@ enum ip_kind ip_addr_kind(const struct ip_node *in, uint32_t addr)
 	return IP_ADDR_OTHER;
 }
 
+bool ip_is_self(const struct ip_node *in, uint32_t addr)
+{
+	return ip_is_loopback(addr) || ip_addr_kind(in, addr) == IP_ADDR_OURS;
+}
+
+uint32_t ip_self_local(uint32_t remote) { return ip_is_loopback(remote) ? IP_LOOPBACK : remote; }
+
 bool ip_route_find(const struct ip_node *in, uint32_t dst, uint32_t *hop, uint32_t *local)
 {
 	enum ip_kind kind = ip_addr_kind(in, dst);

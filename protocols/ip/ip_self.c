@@ -13,13 +13,6 @@
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_input.h"
 
-bool ip_is_self(const struct ip_node *in, uint32_t addr)
-{
-	return ip_is_loopback(addr) || ip_addr_kind(in, addr) == IP_ADDR_OURS;
-}
-
-uint32_t ip_self_local(uint32_t remote) { return ip_is_loopback(remote) ? IP_LOOPBACK : remote; }
-
 static void push_self(struct xk_sess *s, struct xk_msg *m)
 {
 	struct ip_sess *is = ip_sess(s);

@@ -5,6 +5,7 @@ asyncio-serve, asyncio-use   200 connections at once, and one to a port where no
 prefork-serve, prefork-use   four processes accept from one listener, until each has served
 signal                       a signal's handler runs while accept blocks, and accept goes on
 timeout                      a receive and an accept with SO_RCVTIMEO end
+late-serve, late-use         all that had come before a peer's reset is read, then the reset; TCP_INFO of both
 names                        what a server of names answers, byte by byte, right questions and wrong ones
 self                         a stream and datagrams to addresses of the host itself; nobody there is told
 wait                         accepts one connection, then reads, until it is killed
@@ -99,6 +100,48 @@ def with_timeout():
                 s.recvfrom(10)
         except BlockingIOError:
             print("timed out")
+
+
+def info(s):
+    """State, segments on the way, round trip in microseconds, bytes not sent, window in segments."""
+    b = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
+    return b[0], *[struct.unpack_from("I", b, at)[0] for at in (24, 68, 144, 80)], len(b)
+
+
+LATE = 400000
+
+
+def late_serve():
+    listener = socket.socket()
+    listener.bind((host, PORT))
+    listener.listen(1)
+    print("listens", info(listener)[0])
+    s, _ = listener.accept()
+    s.sendall(bytes(range(250)) * (LATE // 250))
+    while info(s)[1] + info(s)[3] != 0:         # until the peer's TCP has all of it
+        pass
+    state, _, rtt, _, window, n = info(s)
+    print("stands", state, rtt > 0, window > 1, n)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    s.close()
+    print("reset", flush=True)
+
+
+def late_use():
+    s = socket.create_connection((host, PORT))
+    while info(s)[0] == 1:                      # not one byte is read until the reset has come
+        pass
+    got = b""
+    try:
+        while data := s.recv(65536):
+            got += data
+    except ConnectionResetError:
+        print("reset after", len(got), got == bytes(range(250)) * (LATE // 250))
+    try:
+        print(s.recv(1))
+        s.send(b"x")
+    except BrokenPipeError:
+        print("broken pipe")
 
 
 def query(name, type_=1, class_=1, flags=0x0100, count=1, cut=None):
@@ -202,4 +245,4 @@ elif role == "asyncio-use":
     asyncio.run(asyncio_use())
 else:
     {"prefork-serve": prefork_serve, "prefork-use": prefork_use, "signal": with_signal, "timeout": with_timeout,
-     "self": with_itself, "names": names, "wait": wait}[role]()
+     "late-serve": late_serve, "late-use": late_use, "self": with_itself, "names": names, "wait": wait}[role]()

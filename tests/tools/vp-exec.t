@@ -79,6 +79,12 @@ refused" asyncio
 refused
 refused
 b'to me'" two preset=$preset --at a "$python" "$here/exec_programs.py" self 10.0.0.1
+	ok "what came before a reset is read, $preset" between $preset "listens 10
+stands 1 True True 232
+reset
+reset after 400000 True
+b''
+broken pipe" late
 	loss=1%
 	ok "asyncio, with frames lost, $preset" between $preset "200 answered
 refused" asyncio

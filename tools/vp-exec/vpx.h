@@ -16,6 +16,7 @@
  *   vpx_stream.c     bytes of streams, both ways; shutdown, reset
  *   vpx_dgram.c      datagrams, both ways
  *   vpx_opt.c        options
+ *   vpx_tcpinfo.c    TCP_INFO
  *   vpx_hosts.c      names of hosts
  *   vpx_dns.c        answers to who asks for them
  *
@@ -163,6 +164,7 @@ struct vpx_sock {
 	int                 fd;
 	enum vpx_state      state;
 	int                 error;       /* for SO_ERROR; positive */
+	int                 failed;      /* how the connection has; the program may still have bytes to read */
 	struct xk_sock_addr peer, bound;
 	bool nonblocking;                /* the connect under way */
 	bool untold;                     /* it has succeeded, and connect was not asked again */
@@ -261,6 +263,9 @@ int64_t vpx_accept(struct vpx_sock *v, const struct vpx_call *c);
 int64_t vpx_shutdown(struct vpx_sock *v, const struct vpx_call *c);
 int64_t vpx_getsockopt(struct vpx_sock *v, const struct vpx_call *c);
 int64_t vpx_setsockopt(struct vpx_sock *v, const struct vpx_call *c);
+/* A value of n bytes for getsockopt, cut to what fits. */
+int64_t vpx_put_value(const struct vpx_call *c, const void *value, int n);
+int64_t vpx_tcp_info(const struct vpx_sock *v, const struct vpx_call *c);
 int64_t vpx_sendto(struct vpx_sock *v, const struct vpx_call *c);
 int64_t vpx_sendmsg(struct vpx_sock *v, const struct vpx_call *c);
 int64_t vpx_sendmmsg(struct vpx_sock *v, const struct vpx_call *c);

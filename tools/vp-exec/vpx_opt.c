@@ -14,13 +14,16 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* GRAPH: an int of the graph's; PAIR: the kernel's, of the pair; TAKEN: no effect, 0 when asked; TOLD: ours to tell. */
-enum fate { GRAPH, PAIR, TAKEN, TOLD };
+/* GRAPH: an int of the graph's; PAIR: the kernel's, of the pair; TAKEN: no effect, 0 when asked; TOLD: ours to tell;
+ * INFO: vpx_tcpinfo.c tells it. */
+enum fate { GRAPH, PAIR, TAKEN, TOLD, INFO };
 static const struct option { int level, name; enum fate fate; enum xk_sock_opt graph; } table[] = {
 	{ SOL_SOCKET, SO_REUSEADDR, GRAPH, XK_SO_REUSEADDR },
 	{ SOL_SOCKET, SO_SNDBUF, PAIR, 0 }, { SOL_SOCKET, SO_RCVBUF, PAIR, 0 }, { SOL_SOCKET, SO_RCVLOWAT, PAIR, 0 },
 	{ SOL_SOCKET, SO_RCVTIMEO, PAIR, 0 }, { SOL_SOCKET, SO_SNDTIMEO, PAIR, 0 },
 	{ SOL_SOCKET, SO_RCVTIMEO_NEW, PAIR, 0 }, { SOL_SOCKET, SO_SNDTIMEO_NEW, PAIR, 0 },
+	{ SOL_SOCKET, SO_SNDBUFFORCE, PAIR, 0 }, { SOL_SOCKET, SO_RCVBUFFORCE, PAIR, 0 }, { SOL_SOCKET, SO_COOKIE, PAIR, 0 },
+	{ SOL_SOCKET, SO_INCOMING_CPU, PAIR, 0 }, { SOL_SOCKET, SO_DONTROUTE, TAKEN, 0 },
 	{ SOL_SOCKET, SO_BROADCAST, TAKEN, 0 }, { SOL_SOCKET, SO_PRIORITY, TAKEN, 0 }, { SOL_SOCKET, SO_OOBINLINE, TAKEN, 0 },
 	{ SOL_SOCKET, SO_TYPE, TOLD, 0 }, { SOL_SOCKET, SO_DOMAIN, TOLD, 0 }, { SOL_SOCKET, SO_PROTOCOL, TOLD, 0 },
 	{ SOL_SOCKET, SO_ERROR, TOLD, 0 }, { SOL_SOCKET, SO_ACCEPTCONN, TOLD, 0 },
@@ -30,7 +33,9 @@ static const struct option { int level, name; enum fate fate; enum xk_sock_opt g
 	{ IPPROTO_TCP, TCP_KEEPIDLE, GRAPH, XK_TCP_KEEPIDLE }, { IPPROTO_TCP, TCP_KEEPINTVL, GRAPH, XK_TCP_KEEPINTVL },
 	{ IPPROTO_TCP, TCP_KEEPCNT, GRAPH, XK_TCP_KEEPCNT }, { IPPROTO_TCP, TCP_LINGER2, GRAPH, XK_TCP_LINGER2 },
 	{ IPPROTO_TCP, TCP_DEFER_ACCEPT, TAKEN, 0 }, { IPPROTO_TCP, TCP_QUICKACK, TAKEN, 0 },
-	{ IPPROTO_TCP, TCP_NOTSENT_LOWAT, TAKEN, 0 },
+	{ IPPROTO_TCP, TCP_NOTSENT_LOWAT, TAKEN, 0 }, { IPPROTO_TCP, TCP_SYNCNT, TAKEN, 0 },
+	{ IPPROTO_TCP, TCP_WINDOW_CLAMP, TAKEN, 0 },
+	{ IPPROTO_TCP, TCP_INFO, INFO, 0 },
 	{ IPPROTO_IP, IP_TOS, TAKEN, 0 }, { IPPROTO_IP, IP_TTL, TAKEN, 0 }, { IPPROTO_IP, IP_MTU_DISCOVER, TAKEN, 0 },
 	{ IPPROTO_IP, IP_RECVERR, TAKEN, 0 }, { IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, TAKEN, 0 },
 };
@@ -42,11 +47,12 @@ static const struct option *find(const struct vpx_sock *v, const struct vpx_call
 	for (unsigned i = 0; i < sizeof table / sizeof *table; i++)
 		if (table[i].level == level && table[i].name == name)
 			return level == IPPROTO_TCP && v->type != SOCK_STREAM ? NULL : &table[i];
-	vpx_say(VPX_NO_OPTION, c, level, name);
+	if (level != IPPROTO_IPV6)       /* which a socket of IPv4 has not with a kernel either */
+		vpx_say(VPX_NO_OPTION, c, level, name);
 	return NULL;
 }
 
-static int64_t put_value(const struct vpx_call *c, const void *value, int n)
+int64_t vpx_put_value(const struct vpx_call *c, const void *value, int n)
 {
 	int room;
 
@@ -83,7 +89,7 @@ static int64_t get_linger(struct vpx_sock *v, const struct vpx_call *c)
 	if (v->type == SOCK_STREAM && v->state != VPX_DEAD)
 		(void)xk_sock_getopt(v->graph, XK_SO_LINGER, &g, &n);
 	l = (struct linger){ g.on, g.seconds };
-	return put_value(c, &l, sizeof l);
+	return vpx_put_value(c, &l, sizeof l);
 }
 
 int64_t vpx_getsockopt(struct vpx_sock *v, const struct vpx_call *c)
@@ -98,6 +104,8 @@ int64_t vpx_getsockopt(struct vpx_sock *v, const struct vpx_call *c)
 		return VPX_NATIVE;
 	if (o->graph == XK_SO_LINGER)
 		return get_linger(v, c);
+	if (o->fate == INFO)
+		return vpx_tcp_info(v, c);
 	if (o->fate == TOLD)
 		value = told(v, o->name);
 	if (o->fate == GRAPH && v->state != VPX_DEAD && !(v->type == SOCK_DGRAM && o->graph == XK_SO_KEEPALIVE)) {
@@ -105,7 +113,7 @@ int64_t vpx_getsockopt(struct vpx_sock *v, const struct vpx_call *c)
 		if (err != XK_OK)
 			return err;
 	}
-	return put_value(c, &value, sizeof value);
+	return vpx_put_value(c, &value, sizeof value);
 }
 
 /* ---- set --------------------------------------------------------------------------------------------------- */
@@ -129,7 +137,7 @@ int64_t vpx_setsockopt(struct vpx_sock *v, const struct vpx_call *c)
 	const struct option *o = find(v, c);
 	int value = 0;
 
-	if (o == NULL || (o->fate == TOLD && o->graph == 0))
+	if (o == NULL || o->fate == INFO || (o->fate == TOLD && o->graph == 0))
 		return -ENOPROTOOPT;
 	if (o->fate == PAIR)
 		return VPX_NATIVE;

@@ -42,14 +42,11 @@ static void gone_on(struct vpx_rest *r, size_t n)
 	r->at = NULL;
 }
 
-/* The connection has failed: the program reads what has come, then is told. */
+/* The first error is what it is; the turn does what follows. */
 static void fail(struct vpx_sock *v, int error)
 {
-	v->error = error;
-	v->hup |= v->eof && !v->shut_wr;
-	if (!v->hup)
-		vpx_end_reset(v);
-	vpx_sock_dead(v);
+	if (v->failed == 0)
+		v->failed = v->error = error;
 }
 
 /* ---- from the program ------------------------------------------------------------------------------------- */
@@ -109,13 +106,15 @@ static int from_program(struct vpx_sock *v, bool *more)
 
 void vpx_stream_up(struct vpx_sock *v)
 {
-	bool more = v->state == VPX_CONNECTED;
+	bool more = v->state == VPX_CONNECTED && v->failed == 0;
+	int err = XK_OK;
 
-	while (more) {
+	while (more && err == XK_OK) {
 		more = false;
-		if (from_program(v, &more) != XK_OK)
-			break;
+		err = from_program(v, &more);
 	}
+	if (err != XK_OK && err != XK_E_AGAIN)
+		fail(v, -err);
 	vpx_sock_soon(v);
 }
 
@@ -152,7 +151,7 @@ static int from_graph(struct vpx_sock *v, bool *more)
 	if (v->graph_eof || (v->eof && !v->shut_wr))
 		return XK_OK;
 	n = xk_sock_recv(v->graph, piece, PIECE, XK_SOCK_DONTWAIT);
-	if (n == 0) {
+	if (n == 0 && v->failed == 0) {
 		v->graph_eof = true;
 		(void)shutdown(v->end, SHUT_WR);
 	}
@@ -183,6 +182,39 @@ static void connected(struct vpx_sock *v)
 		fail(v, -err);
 	else if (more)
 		vpx_sock_soon(v);
+}
+
+/* What a program still writes into a connection that has failed. */
+static void throw_away(struct vpx_sock *v)
+{
+	ssize_t n = 1;
+
+	gone_on(&v->up, v->up.n);
+	for (unsigned i = 0; i < ROUNDS && n > 0 && !v->eof; i++) {
+		n = take(v);
+		v->eof = n == 0 || (n < 0 && errno == ECONNRESET);
+	}
+	if (n > 0)
+		vpx_sock_soon(v);
+}
+
+/* The program reads all that had come before, waits for it or not, and then is told. */
+static void failing(struct vpx_sock *v)
+{
+	bool more = true;
+	int err = XK_OK;
+
+	throw_away(v);
+	v->hup |= v->eof && !v->shut_wr;
+	while (!v->hup && more && err == XK_OK) {
+		more = false;
+		err = from_graph(v, &more);
+	}
+	if (!v->hup && v->down.n != 0)
+		return;
+	if (!v->hup)
+		vpx_end_reset(v);
+	vpx_sock_dead(v);
 }
 
 /* A pair that is shut both ways looks as one that was closed does; then the end itself is looked for. */
@@ -229,7 +261,10 @@ void vpx_stream_turn(struct vpx_sock *v)
 	}
 	if (v->state != VPX_CONNECTED)
 		return;
-	connected(v);
+	if (v->failed == 0)
+		connected(v);
+	if (v->failed != 0)
+		failing(v);
 	if (v->state == VPX_DEAD && v->hup)
 		vpx_sock_free(v);
 	else if (v->state == VPX_CONNECTED && v->eof && v->up.n == 0)

@@ -8,7 +8,7 @@ timeout                      a receive and an accept with SO_RCVTIMEO end
 late-serve, late-use         all that had come before a peer's reset is read, then the reset; TCP_INFO of both
 names                        what a server of names answers, byte by byte, right questions and wrong ones
 self                         a stream and datagrams to addresses of the host itself; nobody there is told
-wait                         accepts one connection, then reads, until it is killed
+wait                         waits in accept until it is killed, and so does a daemon that it has begun
 """
 import asyncio
 import os
@@ -234,8 +234,14 @@ def wait():
     listener = socket.socket()
     listener.bind(("", PORT))
     listener.listen(1)
-    print(os.getpid(), flush=True)
-    listener.accept()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() != 0:
+            os._exit(0)
+        print("daemon", os.getpid(), flush=True)
+        listener.accept()
+    os.wait()
+    print("program", os.getpid(), flush=True)
     listener.accept()
 
 

@@ -177,25 +177,32 @@ idle() {
 ok "while programs wait the supervisor sleeps" idle
 alive() { kill -0 "$1" 2>/dev/null && ! grep -q '^State:.[ZX]' "/proc/$1/status"; }
 gone() { ! alive "$1"; }
-# killed WHOM SIGNAL: the program waits in accept, one of both is killed, and the other one ends.
+two_lines() { [ "$(wc -l <"$1")" -eq 2 ]; }
+all_gone() { for pid; do gone "$pid" || return 1; done; }
+# killed WHOM SIGNAL: a program and a daemon of its own wait in accept; one of them or of the two processes of vp-exec is
+# killed, and all end.
 killed() {
 	: >"$tmp/pid"
 	"$exec" "$graph" --at a "$python" "$here/exec_programs.py" wait 10.0.0.1 >"$tmp/pid" 2>"$tmp/err" &
-	supervisor=$!
-	until_ok 30 grep -q . "$tmp/pid" || { kill -9 $supervisor; return 1; }
-	program=$(cat "$tmp/pid")
-	case $1 in program) kill "-$2" "$program" ;; *) kill "-$2" $supervisor ;; esac
-	until_ok 30 gone "$program" && until_ok 30 gone $supervisor
+	keeper=$!
+	until_ok 30 two_lines "$tmp/pid" || { kill -9 $keeper; return 1; }
+	supervisor=$(cat /proc/$keeper/task/$keeper/children)
+	program=$(sed -n 's/^program //p' "$tmp/pid")
+	eval kill "-$2" "\$$1"
+	# shellcheck disable=SC2046 # numbers
+	until_ok 30 all_gone $(sed 's/.* //' "$tmp/pid") $supervisor $keeper
 	left=$?
-	wait $supervisor
+	[ $left -eq 0 ] || kill -9 $keeper $supervisor
+	wait $keeper
 	ended=$?
-	cat "$tmp/err"
-	echo "supervisor $ended"
+	cat "$tmp/err" "$tmp/pid"
+	echo "vp-exec $ended"
 	return $left
 }
 ok "the program is killed" killed program KILL
 ok "the supervisor is killed" killed supervisor KILL
-ok "the supervisor is told to end" killed supervisor TERM
+ok "its keeper is killed" killed keeper KILL
+ok "vp-exec is told to end" killed keeper TERM
 left_behind() {
 	two --at a sh -c 'sleep 600 & echo $!' >"$tmp/pid" 2>&1
 	gone "$(cat "$tmp/pid")"

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct vpx vpx = { .epoll = -1, .signals = -1, .look = true };
+struct vpx vpx = { .epoll = -1, .signals = -1, .keeper = -1, .look = true };
 
 static void stack_new(const char *name, struct xk_node *n)
 {
@@ -151,12 +151,12 @@ static int end_as(int status)
 	return 128 + WTERMSIG(status);
 }
 
-int main(int argc, char **argv)
+/* The supervisor: true, programs have run. */
+static bool supervise(void)
 {
 	struct xk_embed *g;
 	bool ok = false;
 
-	vpx_options(argc, argv);
 	if (prepare()) {
 		g = xk_embed_new("vp-exec");
 		if (g != NULL)
@@ -166,8 +166,23 @@ int main(int argc, char **argv)
 	vpx_loop_fini();
 	vpx_filter_free(&vpx.filter);
 	vpx_hosts_free();
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	int status = 0, kept;
+	bool ok;
+
+	vpx_options(argc, argv);
+	kept = vpx_keeper(&status);
+	if (kept < 0)
+		fprintf(stderr, "vp-exec: %s\n", strerror(-kept));
+	ok = kept == 0 ? supervise() : kept > 0;
+	if (kept == 0)
+		status = vpx_programs_status();
 	for (unsigned i = 0; i < vpx.nprograms; i++)
 		free(vpx.program[i].argv);
 	free(vpx.args);
-	return ok ? end_as(vpx_programs_status()) : VPX_FAILED;
+	return ok ? end_as(status) : VPX_FAILED;
 }

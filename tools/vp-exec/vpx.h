@@ -6,6 +6,7 @@
  *   vpx_options.c    the command line
  *   vpx_filter.c     which system calls come to the supervisor (libseccomp)
  *   vpx_program.c    programs: begun, waited for, ended
+ *   vpx_keeper.c     two processes: nothing is left when one is killed
  *   vpx_loop.c       what happens: calls, sockets of both sides, signals
  *   vpx_call.c       a call's arguments, its answer; which function answers it
  *   vpx_end.c        the program's end of a socket: found, filled, emptied
@@ -33,6 +34,7 @@
 
 #include <linux/filter.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -73,7 +75,7 @@ struct vpx {
 	struct vpx_stack   stack[VPX_STACKS];
 	unsigned           nstacks;
 	struct sock_fprog  filter;
-	int                epoll, signals;
+	int                epoll, signals, keeper;
 	bool               over, broken;
 	bool               look;         /* a port was taken, or a program has ended: others may begin */
 	uint64_t           answered, native, lost, woken;
@@ -86,6 +88,12 @@ extern struct vpx vpx;
 void vpx_options(int argc, char **argv);
 int  vpx_filter_new(struct sock_fprog *f);
 void vpx_filter_free(struct sock_fprog *f);
+/* 0: this is the supervisor, with vpx.keeper; 1: it was, and has ended with *status, and nothing is left; a negative
+ * errno. */
+int  vpx_keeper(int *status);
+sigset_t vpx_signals_taken(void);
+/* All that this process has begun, the youngest first. */
+void vpx_below_signal(int sig);
 /* Signals come by vpx.signals from now on; before any thread is started. */
 int  vpx_signals(void);
 /* Those that wait for nothing, or for what is there by now. */
@@ -102,7 +110,7 @@ int  vpx_loop_init(void);
 /* Waits for something to happen, at most so long, -1: for ever, and does what it asks for. */
 void vpx_loop_step(int ms);
 void vpx_loop_fini(void);
-enum vpx_event { VPX_SIGNAL, VPX_STACK, VPX_PROGRAM, VPX_SOCKET };
+enum vpx_event { VPX_SIGNAL, VPX_KEEPER, VPX_STACK, VPX_PROGRAM, VPX_SOCKET };
 /* fd's events, as epoll's `events` say, are those of the thing number i. */
 int  vpx_watch(int fd, uint32_t events, enum vpx_event kind, uint64_t i);
 

@@ -26,14 +26,19 @@ int vpx_watch(int fd, uint32_t events, enum vpx_event kind, uint64_t i)
 
 int vpx_loop_init(void)
 {
+	int err;
+
 	vpx.epoll = epoll_create1(EPOLL_CLOEXEC);
-	return vpx.epoll < 0 ? -errno : vpx_watch(vpx.signals, EPOLLIN, VPX_SIGNAL, 0);
+	err = vpx.epoll < 0 ? -errno : vpx_watch(vpx.signals, EPOLLIN, VPX_SIGNAL, 0);
+
+	return err != 0 ? err : vpx_watch(vpx.keeper, 0, VPX_KEEPER, 0);
 }
 
 void vpx_loop_fini(void)
 {
 	close(vpx.epoll);
 	close(vpx.signals);
+	close(vpx.keeper);
 }
 
 /* The terminal sends its signals to the programs, too; what somebody sends to vp-exec alone is theirs as well. */
@@ -89,6 +94,10 @@ static void happened(const struct epoll_event *e)
 
 	switch ((enum vpx_event)(e->data.u64 >> KIND_SHIFT)) {
 	case VPX_SIGNAL: take_signals(); break;
+	case VPX_KEEPER:         /* killed: nobody waits for us any more */
+		vpx.over = vpx.broken = true;
+		(void)epoll_ctl(vpx.epoll, EPOLL_CTL_DEL, vpx.keeper, NULL);
+		break;
 	case VPX_STACK: take_set(&vpx.stack[i]); break;
 	case VPX_PROGRAM:
 		if ((e->events & EPOLLIN) != 0)

@@ -4,18 +4,16 @@
  *
  * The child writes the number of its listener to a pipe and the supervisor takes the descriptor itself: a message with
  * it would be a call that nobody answers yet.  What programs leave behind becomes our child (PR_SET_CHILD_SUBREAPER).
- * Invariant: when vp-exec ends, in order or killed, the programs that it has begun are ended.
+ * Invariant: when vp-exec ends, in order or killed, the programs that it has begun are ended (vpx_keeper.c has the rest).
  */
 #include "tools/vp-exec/vpx.h"
 #include "runtime/base/xk_clock.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -30,13 +28,9 @@ static struct rlimit files_before;
 
 int vpx_signals(void)
 {
-	static const int taken[] = { SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
 	struct rlimit files;
-	sigset_t set;
+	sigset_t set = vpx_signals_taken();
 
-	sigemptyset(&set);
-	for (unsigned i = 0; i < sizeof taken / sizeof *taken; i++)
-		sigaddset(&set, taken[i]);
 	if (sigprocmask(SIG_BLOCK, &set, &mask_before) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		return -errno;
 	signal(SIGPIPE, SIG_IGN);
@@ -220,40 +214,6 @@ void vpx_programs_signal(int sig)
 			kill(vpx.program[i].pid, sig);
 }
 
-static void signal_below(const char *pid, int sig);
-
-static void signal_list(const char *path, int sig)
-{
-	FILE *f = fopen(path, "re");
-	char pid[32];
-
-	while (f != NULL && fscanf(f, "%31s", pid) == 1) {
-		signal_below(pid, sig);
-		kill((pid_t)atoi(pid), sig);
-	}
-	if (f != NULL)
-		fclose(f);
-}
-
-/* All that a process has begun, the youngest first; children are of the thread that has forked or adopted them. */
-static void signal_below(const char *pid, int sig)
-{
-	char path[sizeof(struct dirent) + 64];
-	struct dirent *e;
-	DIR *d;
-
-	snprintf(path, sizeof path, "/proc/%s/task", pid);
-	d = opendir(path);
-	while (d != NULL && (e = readdir(d)) != NULL) {
-		if (e->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof path, "/proc/%s/task/%s/children", pid, e->d_name);
-		signal_list(path, sig);
-	}
-	if (d != NULL)
-		closedir(d);
-}
-
 enum { GRACE_MS = 2000, KILL_MS = 50 };
 
 void vpx_programs_end(void)
@@ -262,10 +222,10 @@ void vpx_programs_end(void)
 	struct pollfd p = { .fd = vpx.signals, .events = POLLIN };
 
 	/* Their calls are answered meanwhile. */
-	for (signal_below("self", SIGTERM); !vpx_programs_reap() && xk_clock_host() < until;)
+	for (vpx_below_signal(SIGTERM); !vpx_programs_reap() && xk_clock_host() < until;)
 		vpx_loop_step(KILL_MS);
 	while (!vpx_programs_reap()) {
-		signal_below("self", SIGKILL);
+		vpx_below_signal(SIGKILL);
 		poll(&p, 1, KILL_MS);
 	}
 	for (unsigned i = 0; i < vpx.nprograms; i++)

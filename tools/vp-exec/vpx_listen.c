@@ -4,7 +4,8 @@
  *
  * Connections are accepted from the graph at once, as many as the backlog has room for, and each puts a byte into
  * the listener's pair: the program's end is readable as long as one waits, for every poller and every process
- * that shares it.  The byte is taken when the answer has arrived; a connection whose answer was lost stays the first.
+ * that shares it.  The byte is taken before the answer, so that nobody is told of a connection that is gone, and put back
+ * where the answer was lost: that connection stays the first.
  */
 #include "tools/vp-exec/vpx.h"
 
@@ -42,12 +43,28 @@ int64_t vpx_listen(struct vpx_sock *v, const struct vpx_call *c)
 
 static int accept_flags(const struct vpx_call *c) { return c->nr == SYS_accept4 ? (int)c->arg[3] : 0; }
 
+/* One fewer is there to be accepted, or it is there again. */
+static void count_down(struct vpx_sock *v)
+{
+	int end = vpx_end_find(v);
+	char byte;
+
+	if (end < 0)
+		return;
+	(void)recv(end, &byte, 1, MSG_DONTWAIT);
+	close(end);
+}
+
+static void count_up(struct vpx_sock *v)
+{
+	(void)send(v->end, "c", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 /* The oldest connection becomes c's; false: c's caller is gone, and nothing has happened. */
 static bool give_oldest(struct vpx_sock *v, const struct vpx_call *c)
 {
 	struct vpx_sock *a = v->accepted;
-	int flags = accept_flags(c), err, fd, end;
-	char byte;
+	int flags = accept_flags(c), err, fd;
 
 	if (!vpx_call_valid(c))
 		return false;
@@ -55,7 +72,10 @@ static bool give_oldest(struct vpx_sock *v, const struct vpx_call *c)
 	if (err != 0)
 		return vpx_call_answer(c, err) || true;
 	(void)fcntl(a->kept, F_SETFL, (flags & SOCK_NONBLOCK) != 0 ? O_NONBLOCK : 0);
+	count_down(v);
 	fd = vpx_call_give(c, a->kept, (flags & SOCK_CLOEXEC) != 0);
+	if (fd < 0)
+		count_up(v);
 	if (fd < 0)
 		return fd != -ENOENT && vpx_call_answer(c, fd);
 	a->tid = c->tid;
@@ -66,11 +86,6 @@ static bool give_oldest(struct vpx_sock *v, const struct vpx_call *c)
 	if (v->accepted == NULL)
 		v->accepted_last = &v->accepted;
 	v->naccepted--;
-	end = vpx_end_find(v);
-	if (end >= 0) {
-		(void)recv(end, &byte, 1, MSG_DONTWAIT);
-		close(end);
-	}
 	return true;
 }
 
@@ -92,7 +107,7 @@ static bool one_more(struct vpx_sock *v)
 	*v->accepted_last = a;
 	v->accepted_last = &a->behind;
 	v->naccepted++;
-	(void)send(v->end, "c", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	count_up(v);
 	vpx_sock_soon(a);
 	return true;
 }

@@ -14,8 +14,7 @@
 #include "drivers/common/netns.h"
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_enable.h"
-#include "runtime/upi/xk_graph.h"
-#include "runtime/vp/xk_vp.h"
+#include "runtime/upi/xk_vps.h"
 
 static int make(void *arg)
 {
@@ -140,7 +139,7 @@ int xk_host_is_local(const char *netns, const void *buf, unsigned len)
 
 unsigned xk_host_listeners(const struct xk_node *n)
 {
-	unsigned nconn = n->graph->vps->nconn;
+	unsigned nconn = xk_node_nconn(n);
 
 	return nconn < XK_HOST_LISTEN ? nconn : XK_HOST_LISTEN;
 }

@@ -16,7 +16,6 @@
 
 #include "drivers/common/hostsock.h"
 #include "runtime/base/xk_list.h"
-#include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/vp/xk_task.h"
 #include "runtime/vp/xk_timer.h"

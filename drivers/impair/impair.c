@@ -407,12 +407,12 @@ static int impair_check(const void *conf, char *why, size_t n)
 static int dir_init(struct impair_dir *d, struct xk_rep *r, unsigned way)
 {
 	const struct impair_conf *c = impair_conf(r);
-	uint64_t seed = c->seed != 0 ? c->seed : r->node->graph->seed;
+	uint64_t seed = c->seed != 0 ? c->seed : xk_node_seed(r->node);
 
 	d->rep = r;
 	d->way = (uint8_t)way;
 	d->on = c->dir == DIR_BOTH || c->dir == (way == UP ? DIR_UP : DIR_DOWN);
-	xk_rand_init(&d->rand, seed, (uint64_t)r->node->no << 32 | (uint64_t)r->vp->no << 1 | way);
+	xk_rand_init(&d->rand, seed, (uint64_t)r->node->no << 32 | (uint64_t)r->no << 1 | way);
 	xk_msgq_init(&d->held);
 	xk_timer_init(&d->line_timer, impair_line_timer);
 	xk_timer_init(&d->hold_timer, hold_timer);

@@ -43,9 +43,8 @@ static xk_ns line_due(struct impair_dir *d, uint32_t bytes)
 
 	if (c->rate != 0) {
 		/* The link's rate is shared out evenly over the VPs. */
-		const struct xk_vpset *set = d->rep->vp->set;
-		/* Up from devices is on I/O threads, where there are any. */
-		uint64_t share = c->rate / (d->way == UP && set->arch.io_threads != 0 ? set->arch.io_threads : set->nconn);
+		const struct xk_node *n = d->rep->node;
+		uint64_t share = c->rate / (d->way == UP ? xk_node_nup(n) : xk_node_nconn(n));
 
 		if (d->busy_until > due)
 			due = d->busy_until;

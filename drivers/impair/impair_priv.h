@@ -6,8 +6,11 @@
 #define IMPAIR_PRIV_H
 
 #include "drivers/impair/impair_fates.h"
-#include "runtime/upi/xk_graph.h"
+#include "runtime/base/xk_rand.h"
+#include "runtime/msg/xk_msgq.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_vps.h"
+#include "runtime/vp/xk_timer.h"
 
 enum { UP = IMPAIR_UP, DOWN = IMPAIR_DOWN };
 enum { DIR_BOTH, DIR_UP, DIR_DOWN };

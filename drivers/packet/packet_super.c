@@ -11,7 +11,7 @@
 #include "drivers/packet/packet_priv.h"
 
 #include "drivers/common/cut.h"
-#include "runtime/upi/xk_capture.h"
+#include "runtime/upi/xk_input.h"
 
 /* ---- in ---------------------------------------------------------------------------- */
 

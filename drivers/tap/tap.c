@@ -21,7 +21,6 @@
 #include "drivers/tap/tap_priv.h"
 #include "runtime/base/xk_errs.h"
 #include "runtime/msg/xk_msg_inline.h"
-#include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_node.h"
 #include "runtime/upi/xk_review.h"

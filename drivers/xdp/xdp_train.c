@@ -12,7 +12,7 @@
 
 #include "runtime/base/xk_bytes.h"
 #include "runtime/msg/xk_msg_inline.h"
-#include "runtime/upi/xk_capture.h"
+#include "runtime/upi/xk_input.h"
 
 #define ETH_HEADER 14u
 #define VLAN_TAG   4u

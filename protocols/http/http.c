@@ -21,7 +21,7 @@
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_review.h"
-#include "runtime/upi/xk_thread.h"
+#include "runtime/upi/xk_turn.h"
 #include "runtime/vp/xk_task.h"
 #include "runtime/vp/xk_timer.h"
 

@@ -40,7 +40,7 @@ static const struct opt {
 	{ XK_TCP_NODELAY, sizeof(int), STREAM_ONLY | BOOLEAN },
 	{ XK_TCP_CORK, sizeof(int), STREAM_ONLY | BOOLEAN },
 	{ XK_TCP_MAXSEG, sizeof(int), STREAM_ONLY },
-	{ XK_TCP_INFO, sizeof(struct tcp_info), GET_ONLY | STREAM_ONLY },
+	{ XK_TCP_INFO, sizeof(struct tcp_snapshot), GET_ONLY | STREAM_ONLY },
 	{ XK_TCP_USER_TIMEOUT, sizeof(int), STREAM_ONLY },
 	{ XK_TCP_KEEPIDLE, sizeof(int), STREAM_ONLY },
 	{ XK_TCP_KEEPINTVL, sizeof(int), STREAM_ONLY },
@@ -61,7 +61,7 @@ struct opt_call {
 	const struct opt *o;
 	uint64_t v;                      /* the value as a number, by size */
 	struct xk_sock_linger linger;
-	struct tcp_info info;
+	struct tcp_snapshot info;
 };
 
 /* ---- set: inside the VP ------------------------------------------------------------------ */
@@ -212,7 +212,7 @@ static int64_t get_state(struct sock *sk, enum xk_sock_opt what)
 static uint32_t buffer(struct sock *sk, bool to_send)
 {
 	const struct sock_opts *o = &sk->opts;
-	struct tcp_info info;
+	struct tcp_snapshot info;
 	uint32_t node[2];
 
 	if (sk->sess != NULL &&

@@ -265,7 +265,7 @@ enum xk_sock_opt {                 /* value; S streams only, G get only */
 	XK_TCP_NODELAY = 100,      /* int: 1 small pieces are sent at once (no Nagle); S */
 	XK_TCP_CORK,               /* int: 1 full segments only, 0 the rest, too; S */
 	XK_TCP_MAXSEG,             /* int: largest segment we send and announce, below what the path takes; S */
-	XK_TCP_INFO,               /* struct tcp_info of protocols/tcp/tcp.h, for code of the tree; S, G */
+	XK_TCP_INFO,               /* struct tcp_snapshot of protocols/tcp/tcp.h, for code of the tree; S, G */
 	XK_TCP_USER_TIMEOUT,       /* int: ms that sent bytes may wait for an answer, 0: the node's; S */
 	XK_TCP_KEEPIDLE,           /* int: s without traffic before the first probe; S */
 	XK_TCP_KEEPINTVL,          /* int: s between probes; S */

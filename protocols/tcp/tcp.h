@@ -14,7 +14,7 @@
 
 #define TCP_CTL(n) (766 * 1000 + (n))
 /* Session operations; values are host order. */
-#define TCP_CTL_INFO       TCP_CTL(1)   /* out: struct tcp_info */
+#define TCP_CTL_INFO       TCP_CTL(1)   /* out: struct tcp_snapshot */
 #define TCP_CTL_NODELAY    TCP_CTL(2)   /* in uint32_t: 1 switches Nagle's algorithm off */
 #define TCP_CTL_KEEPALIVE  TCP_CTL(3)   /* in: struct tcp_keepalive */
 #define TCP_CTL_USER_TIMEOUT TCP_CTL(4) /* in uint32_t ms, 0: the node's (RFC 5482, local half) */
@@ -44,7 +44,7 @@ struct tcp_listen_mss { uint16_t port; uint32_t mss; };
 struct tcp_keepalive { uint32_t on, idle_ms, interval_ms, count; /* 0: as the node has it */ };
 
 /* A snapshot; names after RFC 9293 and tcp(7). */
-struct tcp_info {
+struct tcp_snapshot {
 	uint8_t  state, ca_state;            /* enum tcp_state; 0 open, 1 disorder, 2 cwr, 3 recovery, 4 loss */
 	uint8_t  snd_wscale, rcv_wscale;
 	bool     timestamps, sack, ecn, wscale;

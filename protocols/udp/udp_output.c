@@ -10,8 +10,8 @@
 #include "protocols/udp/udp_priv.h"
 
 #include "runtime/base/xk_csum_inline.h"
-#include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_input.h"
 
 static inline uint32_t payload_sum(const struct xk_msg *m)
 {

@@ -9,7 +9,7 @@
 #ifndef XK_HIST_H
 #define XK_HIST_H
 
-#include "runtime/base/xk_clock.h"
+#include "runtime/base/xk_base.h"
 
 #define XK_HIST_PLACES 512u
 

@@ -16,6 +16,13 @@ unsigned xk_node_nconn(const struct xk_node *n)
 	return n->graph->vps->nconn;
 }
 
+unsigned xk_node_nup(const struct xk_node *n)
+{
+	const struct xk_vpset *set = n->graph->vps;
+
+	return set->arch.io_threads != 0 ? set->arch.io_threads : set->nconn;
+}
+
 struct xk_vp *xk_node_vp(const struct xk_node *n, unsigned i)
 {
 	return n->graph->vps->vp[i];

@@ -28,13 +28,6 @@ void xk_capture_attach(struct xk_node *n, struct xk_capture *c);
 void xk_capture_detach(struct xk_node *n, struct xk_capture *c);
 
 /*
- * Is any node of n's graph captured?  Then only what may leave as one frame is to pass: who makes
- * messages that stand for several asks it of each.  Inside a VP.  When attach returns every VP has
- * heard of it, so none longer is made; one that waits in a queue is still seen as it is.
- */
-bool xk_captured(const struct xk_node *n);
-
-/*
  * Measures how long messages are in each node; once, before the graph comes up, and until it
  * is freed: a clock is read as each message comes and goes, so messages pass one by one and the
  * graph is slower.  XK_E_NOTSUP: with user-level threads a body may stop in its middle; XK_E_NOMEM.

@@ -67,6 +67,13 @@ bool xk_reroute(struct xk_rep *r, const struct xk_flowkey *k, struct xk_msg *m);
  * xk_reroute, or false: on this one. */
 bool xk_spread(struct xk_rep *r, struct xk_msg *m);
 
+/*
+ * Is any node of n's graph captured (xk_capture.h)?  Then only what may leave as one frame is to pass: who
+ * makes messages that stand for several asks it of each.  Inside a VP.  When a capture is attached every VP
+ * has heard of it, so none longer is made; one that waits in a queue is still seen as it is.
+ */
+bool xk_captured(const struct xk_node *n);
+
 /* The VP that reads device n where one alone does: an I/O thread, or the first; of the stages of a
  * pipeline, the one in which n's replica lives. */
 struct xk_vp *xk_node_reader(const struct xk_node *n);

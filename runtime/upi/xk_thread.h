@@ -11,16 +11,8 @@
 #define XK_THREAD_H
 
 #include "runtime/sync/xk_fiber.h"
-#include "runtime/upi/xk_proto.h"
-#include "runtime/vp/xk_task.h"
+#include "runtime/upi/xk_turn.h"
 #include "runtime/vp/xk_ult.h"
-
-/*
- * Turns of t are work of the connection that s belongs to, until it is told otherwise:
- * s NULL, which must come before t's memory goes or t is made anew.  After t->run is
- * set and xk_task_fetch called.  Nothing under kernel threads.
- */
-void xk_task_of(struct xk_task *t, struct xk_sess *s);
 
 /* The thread of s's connection, or where it has none a new one; one reference, the
  * caller's.  NULL: no memory. */

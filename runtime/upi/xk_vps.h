@@ -17,6 +17,8 @@ struct xk_vpset;
 unsigned         xk_node_nvps(const struct xk_node *n);
 /* Connections are mapped to the first so many of them; others are I/O threads'. */
 unsigned         xk_node_nconn(const struct xk_node *n);
+/* On how many of them messages come up from devices: I/O threads, where there are any. */
+unsigned         xk_node_nup(const struct xk_node *n);
 /* The i-th; of a pipeline of stages, the one where applications are. */
 struct xk_vp    *xk_node_vp(const struct xk_node *n, unsigned i);
 /* That of connections, where there is one alone; NULL: there are more. */

@@ -289,7 +289,7 @@ static void a_reset_is_a_reset_on_both_sides(void)
 static void the_state_of_a_connection_can_be_asked(void)
 {
 	struct xk_sock_addr me;
-	struct tcp_info info;
+	struct tcp_snapshot info;
 	size_t len = sizeof info;
 	int l, x, k;
 

@@ -638,7 +638,7 @@ static void options_are_checked_kept_and_told(void)
 		XK_SO_NONBLOCK };
 	uint64_t t = 5000000000u;
 	size_t len = sizeof t;
-	struct tcp_info info;
+	struct tcp_snapshot info;
 	int a;
 
 	up();

@@ -150,7 +150,7 @@ static void options_reach_tcp(void)
 		{ XK_TCP_MAXSEG, 1000 },
 	};
 	static uint8_t b[100000];
-	struct tcp_info i;
+	struct tcp_snapshot i;
 	size_t len = sizeof i;
 	int a, c;
 

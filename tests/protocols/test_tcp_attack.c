@@ -66,7 +66,7 @@ static void over(struct xk_sess *s)
 /* The window that the peer was last offered. */
 static uint32_t offered(struct xk_sess *s)
 {
-	struct tcp_info in;
+	struct tcp_snapshot in;
 
 	tf_control(&f, s, TCP_CTL_INFO, &in, sizeof in);
 	return in.rcv_wnd;

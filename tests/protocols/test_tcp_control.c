@@ -113,7 +113,7 @@ static void room_counts_what_is_queued_and_writable_follows_none(void)
 static void what_is_held_back_closes_the_window_and_taking_opens_it(void)
 {
 	uint32_t on = 1, n = 60000;
-	struct tcp_info i;
+	struct tcp_snapshot i;
 	struct xk_sess *s;
 	struct tf_out o;
 	uint16_t wnd;
@@ -381,7 +381,7 @@ static void covered(unsigned from, uint32_t first, uint32_t n, uint32_t most)
 
 static void a_smaller_path_mtu_cuts_and_sends_again(void)
 {
-	struct tcp_info in;
+	struct tcp_snapshot in;
 	struct xk_sess *s;
 	struct tf_out o;
 	unsigned first, n;
@@ -423,7 +423,7 @@ static void a_path_mtu_has_a_floor_and_a_number(void)
 	};
 
 	for (unsigned i = 0; i < XK_ARRAY_LEN(said); i++) {
-		struct tcp_info in;
+		struct tcp_snapshot in;
 		struct xk_sess *s;
 		struct tf_out o;
 		unsigned first;

@@ -45,9 +45,9 @@ static void data(uint32_t at, const void *p, uint32_t n, uint32_t acked)
 				    .flags = TCP_ACK | TCP_PSH, .wnd = 60000, .data = p, .len = n });
 }
 
-static struct tcp_info info(void)
+static struct tcp_snapshot info(void)
 {
-	struct tcp_info i;
+	struct tcp_snapshot i;
 
 	memset(&i, 0, sizeof i);
 	CU_ASSERT_EQUAL(tf_control(&f, s, TCP_CTL_INFO, &i, sizeof i), (int)sizeof i);
@@ -213,10 +213,10 @@ static void what_is_not_as_the_node_has_it_keeps_its_memory(void)
 /* ---- what is true of it -------------------------------------------------------------------- */
 
 /* Bytes both ways, losses, then silence; what it says of itself afterwards. */
-static struct tcp_info told(const char *tcp, bool want)
+static struct tcp_snapshot told(const char *tcp, bool want)
 {
 	static const uint8_t some[500];
-	struct tcp_info i;
+	struct tcp_snapshot i;
 
 	up(tcp);
 	for (unsigned k = 0; k < 3; k++) {
@@ -235,7 +235,7 @@ static struct tcp_info told(const char *tcp, bool want)
 
 static void compare(const char *a, const char *b)
 {
-	struct tcp_info x = told(a, true), y = told(b, false);
+	struct tcp_snapshot x = told(a, true), y = told(b, false);
 
 	CU_ASSERT_EQUAL(x.bytes_acked, 1500);
 	CU_ASSERT_EQUAL(x.bytes_received, 300);

@@ -139,7 +139,7 @@ static void a_session_is_made_by_the_last_ack_only(void)
 static void options_of_the_syn_hold_in_the_session(void)
 {
 	uint32_t ts = 100;
-	struct tcp_info i;
+	struct tcp_snapshot i;
 	struct tf_out o;
 
 	up(NULL);
@@ -425,7 +425,7 @@ static void a_cookie_brings_everything_back(void)
 
 	for (unsigned i = 0; i < XK_ARRAY_LEN(sizes); i++) {
 		uint32_t ts = 1000 + i;
-		struct tcp_info in;
+		struct tcp_snapshot in;
 		struct tf_out o;
 
 		up("cookies=always");
@@ -480,7 +480,7 @@ static void no_cookie_is_sent_that_cannot_say_the_peers_size(void)
 
 static void a_cookie_without_timestamps_promises_no_more_than_a_size(void)
 {
-	struct tcp_info in;
+	struct tcp_snapshot in;
 	struct tf_out o;
 
 	up("cookies=always");

@@ -20,7 +20,7 @@ struct code {
 	struct pkt_run         *u;
 	const struct pkt_event *e;
 	const char             *at;
-	struct tcp_info         i;
+	struct tcp_snapshot     i;
 	bool                    have;
 	bool                    bad;
 };
@@ -68,7 +68,7 @@ static const struct { const char *name; unsigned state; } states[] = {
 
 static uint32_t segments(uint32_t bytes, uint32_t mss) { return mss ? bytes / mss : bytes; }
 
-static bool field_value(const struct tcp_info *i, const char *name, int64_t *v)
+static bool field_value(const struct tcp_snapshot *i, const char *name, int64_t *v)
 {
 	const struct { const char *name; int64_t v; } f[] = {
 		{ "tcpi_state", i->state }, { "tcpi_ca_state", i->ca_state }, { "tcpi_backoff", i->backoff },

@@ -178,7 +178,7 @@ int tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 
 /* ---- a session: what it says ----------------------------------------------------------------- */
 
-static void info_segments(const struct tcp_cb *cb, struct tcp_info *i)
+static void info_segments(const struct tcp_cb *cb, struct tcp_snapshot *i)
 {
 	for (struct xk_msg *m = cb->sq.first; m != NULL && m != cb->sq.unsent; m = m->link) {
 		unsigned f = m->kept.flags;
@@ -193,7 +193,7 @@ static void info_segments(const struct tcp_cb *cb, struct tcp_info *i)
 static int info(const struct tcp_sess *ts, void *buf, unsigned len)
 {
 	const struct tcp_cb *cb = tcp_cb(ts);
-	struct tcp_info i = {
+	struct tcp_snapshot i = {
 		.state = cb->state, .ca_state = cb->ca_state,
 		.snd_wscale = cb->snd_wscale, .rcv_wscale = cb->rcv_wscale,
 		.timestamps = cb->flags & TCP_F_TS, .sack = cb->flags & TCP_F_SACK,

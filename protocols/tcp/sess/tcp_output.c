@@ -10,8 +10,8 @@
  * Invariant: when data waits and nothing is in flight, PERSIST or REXMT runs.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
-#include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_input.h"
 
 /* States in which we may send data or repeat it. */
 static bool sends(unsigned state)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/upi/xk_capture.h"
+#include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"

@@ -56,24 +56,32 @@ bool xk_app_is_here(const struct xk_rep *r, uint64_t conn)
 	return xk_graph_vp_of(r->node->graph, conn) == r->vp;
 }
 
-/* Where r's counters are shared, or NULL.  Shared memory is got by one thread and goes with the graph: a late node's
- * replicas are made on several VPs at a time, and go before it. */
-static struct xk_shared *shared_of(const struct xk_rep *r)
-{
-	return r->node->late ? NULL : r->vp->set->shared;
-}
+/* Before what lies in shared memory: how much it is, for who gives it back. */
+#define BEFORE XK_CACHELINE
 
 void *xk_app_counters(const struct xk_rep *r, size_t n)
 {
-	struct xk_shared *s = shared_of(r);
+	struct xk_shared *s = r->vp->set->shared;
+	char *p;
 
-	return s != NULL ? xk_shared_get(s, n, false) : xk_alloc(n);
+	if (s == NULL)
+		return xk_alloc(n);
+	p = xk_shared_get(s, BEFORE + n, false);
+	if (p == NULL)
+		return NULL;
+	*(size_t *)(void *)p = BEFORE + n;
+	return p + BEFORE;
 }
 
 void xk_app_counters_free(const struct xk_rep *r, void *p)
 {
-	if (shared_of(r) == NULL)
+	struct xk_shared *s = r->vp->set->shared;
+	char *all = p;
+
+	if (s == NULL || p == NULL)
 		xk_free(p);
+	else
+		xk_shared_put(s, all - BEFORE, *(size_t *)(void *)(all - BEFORE));
 }
 
 int xk_app_move(struct xk_rep *r, const struct xk_move *m, struct xk_key (*key)(const struct xk_sess *lls))

@@ -10,6 +10,7 @@
  * Invariant: when xk_graph_change returns an error, no message has gone or will go another way than without
  * it.
  */
+#include "runtime/mem/xk_shared.h"
 #include "runtime/upi/upi_priv.h"
 
 #include <string.h>
@@ -470,6 +471,8 @@ int xk_graph_change(struct xk_graph *g, struct xk_want *w, unsigned n, bool look
 	unsigned ways = 1;
 	int err;
 
+	if (g->vps->shared != NULL)
+		xk_shared_reuse(g->vps->shared); /* of the change before, whose end all have been told */
 	upi_late_reap(g);
 	for (unsigned i = 0; i < n; i++)
 		ways += w[i].is != NULL ? w[i].ndown : 0;

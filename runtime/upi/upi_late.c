@@ -215,6 +215,7 @@ static struct xk_node *slot_take(struct xk_graph *g, struct xk_want *w, struct x
 		return NULL;
 	}
 	n->late = true;
+	n->came = ++g->ncame;
 	n->no = (uint16_t)at;
 	n->line = w->line;
 	n->conf = w->conf;

@@ -4,6 +4,7 @@
  *
  * Invariant: a replica has memory of its own, which shares lines with nobody, or lies in memory that others may read.
  */
+#include "runtime/mem/xk_shared.h"
 #include "runtime/upi/upi_priv.h"
 #include "runtime/upi/xk_change.h"
 
@@ -97,14 +98,15 @@ int upi_rep_new(struct xk_node *n, struct xk_vp *vp)
 {
 	const struct xk_proto *p = n->proto;
 	size_t state = whole_lines(p->rep_size), conf = owns_conf(n) ? whole_lines(p->conf_size) : 0;
-	struct xk_shared *shared = n->late ? NULL : vp->set->shared;   /* which takes nothing back */
+	size_t size = sizeof(struct upi_rep) + state + conf;
+	struct xk_shared *shared = vp->set->shared;
 	struct xk_slab one;
 	struct upi_rep *u;
 	struct xk_rep *r;
 
 	/* Replica and its state share lines with nobody: they come from a slab. */
-	xk_slab_init(&one, sizeof *u + state + conf);
-	u = shared != NULL ? xk_shared_get(shared, sizeof *u + state + conf, false) : xk_slab_get(&one);
+	xk_slab_init(&one, size);
+	u = shared != NULL ? xk_shared_get(shared, size, false) : xk_slab_get(&one);
 	if (u == NULL) {
 		xk_slab_fini(&one);
 		return XK_E_NOMEM;
@@ -122,6 +124,7 @@ int upi_rep_new(struct xk_node *n, struct xk_vp *vp)
 		r->conf = memcpy((char *)(u + 1) + state, n->conf, p->conf_size);
 	r->state = u + 1;
 	u->home = one;
+	u->size = size;
 	for (unsigned i = 0; i < n->ndown; i++)
 		r->down[i] = n->down[i]->rep[vp->no];
 	xk_map_init(&r->active, offsetof(struct xk_sess, map));
@@ -155,8 +158,10 @@ uint64_t upi_rep_free(struct xk_rep *r)
 	u->slab.live = 0;
 	xk_slab_fini(&u->slab);
 	home = u->home;
-	if (home.live != 0)              /* else it lies in shared memory */
+	if (home.live != 0)
 		xk_slab_put(&home, r);
+	else if (r->node->late)          /* else it goes with the graph, for who counts what the run did */
+		xk_shared_put(r->vp->set->shared, u, u->size);
 	xk_slab_fini(&home);
 	return leaked;
 }

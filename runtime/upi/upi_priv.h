@@ -23,7 +23,8 @@
 struct upi_rep {
 	struct xk_rep  r;                /* first */
 	struct xk_slab slab;             /* sessions, type-stable */
-	struct xk_slab home;             /* where this replica itself came from */
+	struct xk_slab home;             /* where this replica itself came from, if not from shared memory */
+	size_t         size;             /* with all that lies behind it */
 } XK_ALIGNED;
 static inline struct upi_rep *upi_rep(struct xk_rep *r) { return (struct upi_rep *)(void *)r; }
 

@@ -66,8 +66,8 @@ struct xk_app_gate {
 	uint64_t within;             /* ns that they may take */
 };
 
-/* Zeroed memory for counters and histograms of r's, n bytes: where others may look at them, if anywhere (xk_shared.h), but
- * for a node that came late; from r's inits and starts only.  NULL: out of memory.  free: the same n's; NULL is legal. */
+/* Zeroed memory for counters and histograms of r's, n bytes: where others may look at them, if anywhere (xk_shared.h);
+ * from r's inits and starts only.  NULL: out of memory.  free: what they say stays until who looks knows; NULL is legal. */
 void *xk_app_counters(const struct xk_rep *r, size_t n);
 void xk_app_counters_free(const struct xk_rep *r, void *p);
 /* Messages between two that are timed: 32 on average, by chance, so that nothing periodic is met in step. */

@@ -7,7 +7,8 @@
  * looked at, and done while messages pass, or nothing is.  docs/internals/apply.md has the mechanism.
  *
  *   xk_graph_change   one thread at a time, inside no VP, from xk_graph_up on until xk_graph_free; in virtual time
- *                     while nobody steps VPs
+ *                     while nobody steps VPs.  Who tells others where counters of nodes are (xk_shared.h) tells
+ *                     them anew before the next: then memory of those that have gone is got again
  */
 #ifndef XK_CHANGE_H
 #define XK_CHANGE_H

@@ -37,6 +37,7 @@ struct xk_graph {
 	struct xk_node  **node;          /* bottom-up */
 	unsigned          nnodes, room;  /* of its beginning; those that have gone since, too (xk_change.h) */
 	unsigned          nslots;        /* those that came while it ran: node[nnodes..nslots - 1]; NULL: free */
+	uint32_t          ncame;         /* so many have, those that have gone since, too */
 	unsigned          nedges;        /* of the nodes, see xk_node_is_edge */
 	struct xk_flowtab *flows;
 	struct xk_mutex   structure;     /* opens and enables that change shared state */

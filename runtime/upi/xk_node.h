@@ -43,7 +43,8 @@ struct xk_node {
 	uint8_t          above;           /* upi_anywhere: what those above say */
 	bool             anywhere;        /* may its datagrams be anybody's?  see enum xk_anywhere */
 	const char      *failure;         /* see xk_node_failed; NULL: none */
-	bool             late;            /* it came while the graph was up */
+	bool             late;            /* it came while the graph was up, */
+	uint32_t         came;            /* as so manieth of those; 0: it did not */
 	bool             gone;            /* it was taken out while the graph was up, of whose beginning it is: memory stays */
 	uint32_t         ends;            /* an application: 1, it will finish; 2, it has */
 	bool             is_short;        /* late, and lets no super-segments through (xk_graph.nshort) */

@@ -16,6 +16,7 @@
 
 #include "runtime/compose/xk_diff.h"
 #include "runtime/mem/xk_alloc.h"
+#include "runtime/mem/xk_shared.h"
 #include "runtime/mem/xk_slab.h"
 #include "tests/graph/churner.h"
 #include "tests/support/xk_test_graph.h"
@@ -294,25 +295,28 @@ static void a_thousand_swaps_beside_workers(void)
 	}
 }
 
-/* What applications that come time lies in memory of their own: shared memory gives nothing back. */
-static void what_comes_takes_no_shared_memory(void)
+/* Counters of what comes lie in shared memory, too, and what goes leaves its place to others. */
+static void what_comes_and_goes_takes_no_more_shared_memory(void)
 {
 	static const struct shape comes = { "u", "u", "w", "load { to = '10.0.0.1', port = 9, lport = 5000, window = 1, over = server }\n"
 		"sink { name = 'more', port = 99, times = true, over = server }" };
 	uint64_t size = 0, blocks = 0;
+	bool all = true;
 
 	shared = true;
 	up(&shapes[0], "threading = vppc { vps = 2 }, clock = 'virtual', seed = 5");
 	shared = false;
 	if (run.g->vps->shared == NULL)
 		printf("# this system has no memory to share\n");
-	else
-		size = xk_shared_size(run.g->vps->shared);
 	for (unsigned i = 0; i < 100; i++) {
 		must_apply(&comes);
+		for (unsigned v = 0; run.g->vps->shared != NULL && v < 2; v++)
+			all &= xk_shared_has(run.g->vps->shared, xk_graph_find(run.g, "more")->rep[v]);
 		must_apply(&shapes[0]);
 		blocks = i == 50 ? xk_alloc_live() : blocks;
+		size = i == 3 && run.g->vps->shared != NULL ? xk_shared_size(run.g->vps->shared) : size;
 	}
+	CU_ASSERT(all);
 	CU_ASSERT(xk_alloc_live() <= blocks + 8);
 	if (run.g->vps->shared != NULL)
 		CU_ASSERT_EQUAL(xk_shared_size(run.g->vps->shared), size);
@@ -517,7 +521,7 @@ static void a_layer_below_sockets_is_refused(void)
 static CU_TestInfo tests[] = {
 	{ "a thousand swaps in virtual time", a_thousand_swaps_in_virtual_time },
 	{ "a thousand swaps beside workers", a_thousand_swaps_beside_workers },
-	{ "what comes takes no shared memory", what_comes_takes_no_shared_memory },
+	{ "what comes and goes takes no more shared memory", what_comes_and_goes_takes_no_more_shared_memory },
 	{ "each failed allocation leaves all as it was", each_failed_allocation_leaves_all_as_it_was },
 	{ "what cannot change is refused", what_cannot_change_is_refused },
 	{ "layers on each other are refused", layers_on_each_other_are_refused },

@@ -24,12 +24,15 @@ struct fixture {
 	char dir[64], path[80];
 };
 
+static bool shared;              /* are counters, in what is brought up? */
+
 /* A server without its thread: requests are handed to it by the test. */
 static void up(struct fixture *f)
 {
 	f->l = toy_load("stack { app { conns = 3 }, ports {}, host { addr = \"10.0.0.1/8\" }, link {}, wire {} }\n"
 			"return graph \"g\" { clock = \"virtual\", seed = 1, threading = vppc { vps = 2 } }\n", NULL);
 	CU_ASSERT_EQUAL_FATAL(f->l.check, XK_OK);
+	xk_spec_plan(f->l.s)->mem.shared = shared;
 	CU_ASSERT_EQUAL_FATAL(xk_spec_build(f->l.s, &f->g, f->l.e), XK_OK);
 	CU_ASSERT_EQUAL_FATAL(xk_graph_up(f->g, f->l.e), XK_OK);
 	strcpy(f->dir, "/tmp/test_control.XXXXXX");
@@ -156,6 +159,39 @@ static void who_reads_counters_goes_last(void)
 	CU_ASSERT_PTR_EQUAL(ctl_client_to_go(&c, 2 * XK_SEC + CTL_SILENT), &late);
 }
 
+/* What was opened before says that it does not hold, and one that is opened anew is of the nodes of now. */
+static void a_view_holds_until_there_is_another_directory(void)
+{
+	struct ctl_view *old, *now;
+	struct fixture f;
+	char why[128];
+
+	shared = true;
+	up(&f);
+	shared = false;
+	if (f.g->vps->shared == NULL) {
+		printf("# this system has no memory to share\n");
+		down(&f);
+		return;
+	}
+	old = ctl_view_open(xk_shared_reader(f.g->vps->shared), why, sizeof why);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(old);
+	CU_ASSERT(ctl_view_holds(old));
+	CU_ASSERT_EQUAL(ctl_dir_make(f.c), XK_OK);
+	CU_ASSERT(!ctl_view_holds(old));
+	now = ctl_view_anew(old, why, sizeof why);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(now);
+	CU_ASSERT(ctl_view_holds(now));
+	CU_ASSERT_EQUAL(now->nnodes, old->nnodes);
+	for (unsigned i = 0; i < old->nnodes; i++)
+		CU_ASSERT_PTR_EQUAL(ctl_view_find(now, &old->node[i]), &now->node[i]);
+	old->node[1].came = 1;                   /* of the same name, and another */
+	CU_ASSERT_PTR_NULL(ctl_view_find(now, &old->node[1]));
+	ctl_view_free(now);
+	ctl_view_free(old);
+	down(&f);
+}
+
 /* What a metrics reader gets of a replica's histogram, to be freed. */
 static char *histogram(const struct xk_hist *h, const xk_counter *sum)
 {
@@ -229,6 +265,7 @@ static CU_TestInfo tests[] = {
 	{ "buckets have what was at most so long", buckets_have_what_was_at_most_so_long },
 	{ "a sum that nobody kept is that of the places", a_sum_that_nobody_kept_is_that_of_the_places },
 	{ "who reads counters goes last", who_reads_counters_goes_last },
+	{ "a view holds until there is another directory", a_view_holds_until_there_is_another_directory },
 	{ "a long refusal is cut between characters", a_long_refusal_is_cut_between_characters },
 	{ "an answer is whole, or said not to be", an_answer_is_whole_or_said_not_to_be },
 	CU_TEST_INFO_NULL

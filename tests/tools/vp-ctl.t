@@ -378,6 +378,7 @@ exports() {
 	cat "$tmp/exporter"
 	[ $code -eq 0 ] && grep -q 'the graph has ended' "$tmp/exporter"
 }
+scrapes=
 start "$tmp/many.lua"
 c export 0x >"$tmp/says" 2>&1
 if grep -q 'not in this build' "$tmp/says"; then
@@ -385,6 +386,7 @@ if grep -q 'not in this build' "$tmp/says"; then
 elif ! command -v curl >/dev/null; then
 	skip "metrics are served over HTTP" "curl is not installed"
 else
+	scrapes=yes
 	ok "what is no port is refused" code 2 c export 0x
 	ok "metrics are served over HTTP" exports
 fi
@@ -451,10 +453,49 @@ application() {
 }
 # pen FROM TO: how thick the edge is.
 pen() { sed -n "s/^	\"$1\" -> \"$2\" \[penwidth=\([0-9]*\.[0-9]*\)\];/\1/p" "$tmp/dot"; }
-# The echo that was replaced is not the one that is there, whose name it has.
+# counts NODE: metrics has it, and it has pushed or popped.
+counts() { c metrics >"$tmp/m" && grep -q "^xkvp_node_p[a-z]*_total{node=\"$1\",.*} [1-9]" "$tmp/m" || { grep "node=\"$1\"" "$tmp/m"; return 1; }; }
+uncounted() { c metrics >"$tmp/m" && c snapshot >"$tmp/snap" && ! grep -q "\"$1\"" "$tmp/m" "$tmp/snap"; }
+shown_by_top() { c top -n 1 -d 20ms nodes >"$tmp/top" && grep -q "^$1  *[^ ]*  *[1-9]" "$tmp/top" || { cat "$tmp/top"; return 1; }; }
+in_snapshot() { c snapshot --per-vp >"$tmp/snap" && valid "$tmp/snap" && grep -q "\"name\": \"$1\"" "$tmp/snap"; }
+# What came is counted by whoever looks, by a request, too; what went is not, and what has come in its place begins anew.
+counted() {
+	apply hop=3 && soon counts hop && soon shown_by_top hop && in_snapshot hop &&
+	c --json raw '{"cmd": "metrics"}' >"$tmp/raw" && grep -q 'node=[^,]*hop' "$tmp/raw" &&
+	apply hop=5 && soon counts hop && apply "more=true" && uncounted hop && in_snapshot more && apply "" && uncounted more &&
+	! shown_by_top hop && soon counts client
+}
+# The last whole table of nodes of a top that goes on.
+last_table() { awk '/^node /{ t = "" } { t = t $0 "\n" } /^$/{ whole = t } END { printf "%s", whole }' "$tmp/tops" >"$tmp/table" && [ -s "$tmp/table" ]; }
+# seen_by PATTERN FILE: a line like it is written.
+seen_by() { for try in $(seq 3000); do grep -q "$1" "$2" && return; sleep 0.01; done; cat "$2"; return 1; }
+top_goes_on() {
+	"$ctl" -s "$sock" -d 10ms top nodes >"$tmp/tops" 2>&1 &
+	top=$!
+	seen_by '^client .*udp' "$tmp/tops" && apply hop=3 && seen_by '^hop  *hop  *[1-9]' "$tmp/tops" && apply "" &&
+	until last_table && ! grep -q '^hop ' "$tmp/table"; do kill -0 $top || break; done
+	kill $top
+	wait $top
+	cat "$tmp/table"
+	grep -q '^client .*udp  *[1-9]' "$tmp/table"
+}
+# scraped PATTERN: what the scrape end says now has a line like it.
+scraped() { curl -sf "$url" >"$tmp/scrape" && grep -q "$1" "$tmp/scrape"; }
+scraped_without() { curl -sf "$url" >"$tmp/scrape" && ! grep -q "$1" "$tmp/scrape"; }
+export_goes_on() {
+	"$ctl" -s "$sock" export 0 >"$tmp/url" 2>&1 &
+	exporter=$!
+	seen_by '^http' "$tmp/url" && url=$(cat "$tmp/url") && scraped 'node="client"' && apply hop=3 &&
+	soon scraped '^xkvp_node_push_total{node="hop",protocol="hop"} [1-9]' && apply "" && scraped_without 'node="hop"'
+	res=$?
+	kill $exporter
+	wait $exporter
+	return $res
+}
+# Of the echo that is there, not of the one that was replaced, whose name it has.
 draws() {
 	apply port=8 && apply port=7 && goes_on && c show graph | grep -q '^echo .* yes$' && c show graph | grep -q '^load .* no$' &&
-	soon drawn_thick && grep -q '^	"echo" \[label="echo"\];' "$tmp/dot"
+	soon drawn_thick && grep -q '^	"echo" \[label="echo.ndown [0-9]' "$tmp/dot"
 }
 drawn_thick() { c -d 20ms dot >"$tmp/dot" && cat "$tmp/dot" && case $(pen echo server) in "" | 1.00) return 1 ;; esac; }
 same() { apply "" && grep -qx nothing "$tmp/told"; }
@@ -521,7 +562,10 @@ ok "the same file changes nothing" same
 ok "a dry run tells the difference and makes none of it" dry_run
 ok "layers come, are replaced and go, and messages pass" applies
 ok "so do applications" application
-ok "what came is drawn without the counters of what went, and its edge with the other end's" draws
+ok "what came is drawn with its counters" draws
+ok "what came is counted, and what went is not" counted
+ok "top goes on through changes" top_goes_on
+[ -z "$scrapes" ] || ok "so does the scrape end" export_goes_on
 ok "other threading is refused at its place" refused 'apply.lua:[0-9]*: threading is .vppc. and 4' apply vps=2
 ok "a wrong file is told as vp-run tells it" wrong_file
 ok "a wrong argument, too" refused "argument 'hop'" apply hop=x

@@ -127,6 +127,9 @@ static int change(struct ctl_call *k, struct xk_spec *s, struct xk_errs *e)
 		json_decref(rows);
 		return fail(k, err == XK_E_NOMEM ? "no-memory" : "refused", s, e);
 	}
+	/* The change is made; whoever asks for counters without memory for a directory is told. */
+	if (!k->a.dry_run && json_array_size(rows) != 0)
+		(void)ctl_dir_make(k->c);
 	k->result = json_pack("{s:o, s:b}", "rows", rows, "applied", !k->a.dry_run);
 	return k->result != NULL ? XK_OK : ctl_fail(k, "no-memory", "out of memory");
 }

@@ -61,8 +61,9 @@ static const struct xk_param counters_args[] = {
 
 int ctl_cmd_metrics(struct ctl_call *k)
 {
+	const struct ctl_view *v = ctl_dir_view(k);
 	size_t n;
-	char *text = ctl_metrics(k->c->view, k->a.per_vp, &n);
+	char *text = v != NULL ? ctl_metrics(v, k->a.per_vp, &n) : NULL;
 
 	if (text == NULL)
 		return ctl_fail(k, "no-memory", "out of memory");
@@ -92,7 +93,11 @@ static int reset(struct ctl_call *k)
 
 int ctl_cmd_snapshot(struct ctl_call *k)
 {
-	k->result = ctl_snapshot(k->c->view, k->a.per_vp);
+	const struct ctl_view *v = ctl_dir_view(k);
+
+	if (v == NULL)
+		return XK_E_NOMEM;
+	k->result = ctl_snapshot(v, k->a.per_vp);
 	return XK_OK;
 }
 

@@ -2,10 +2,11 @@
 /*
  * ctl_dir.c - says where every counter of a graph is.
  *
- * Written once, when the graph is up: nodes, virtual processors and workers stay as they are
- * until it goes.  Where the system has no memory to share, places are addresses, and only this
- * process can read the counters.
- * Invariant: nothing here is written while somebody may read it.
+ * Written when the graph is up, and again when nodes have come or gone; virtual processors and workers
+ * stay as they are until it goes.  Where the system has no memory to share, places are addresses, and only
+ * this process can read the counters.
+ * Invariant: the directory that holds names counters of nodes that are there, and neither it nor they are
+ * got for anything else before another one holds.
  */
 #include "tools/control/ctl_priv.h"
 
@@ -15,7 +16,10 @@
 
 #include "runtime/run/xk_run.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_change.h"
 #include "runtime/upi/xk_part.h"
+
+#define TEXT_STEP 4096u          /* a directory's text: so that one of about the same length can have its place */
 
 struct field { const char *name; size_t at; };
 
@@ -152,6 +156,7 @@ static json_t *node_json(const struct ctl *c, const struct xk_node *n)
 
 	json_object_set_new(o, "name", ctl_string(n->name));
 	json_object_set_new(o, "protocol", json_string(n->proto->name));
+	ctl_put(o, "came", n->came);
 	json_object_set_new(o, "drops", drop_names(n));
 	json_object_set_new(o, "counts", names(n->proto->counts, XK_COUNTS_MAX));
 	for (unsigned v = 0; v < c->g->vps->nvps; v++)
@@ -180,8 +185,9 @@ static json_t *dir_json(const struct ctl *c)
 	json_object_set_new(o, "vp_fields", fields_json(vp_fields));
 	json_object_set_new(o, "stage_fields", fields_json(stage_fields));
 	json_object_set_new(o, "worker_fields", fields_json(worker_fields));
-	for (unsigned i = 0; i < c->g->nnodes; i++)
-		json_array_append_new(nodes, node_json(c, c->g->node[i]));
+	for (unsigned i = 0; i < xk_graph_slots(c->g); i++)
+		if (xk_graph_slot(c->g, i) != NULL)
+			json_array_append_new(nodes, node_json(c, c->g->node[i]));
 	for (unsigned v = 0; v < set->nvps; v++)
 		json_array_append_new(vps, place(c, set->vp[v]));
 	for (unsigned i = 0; set->pipeline != NULL && i < set->nall; i++)
@@ -195,44 +201,82 @@ static json_t *dir_json(const struct ctl *c)
 	return o;
 }
 
-static int write_head(struct xk_shared *s, const char *text)
+/* Whoever reads sees the directory that was before, or all of this one. */
+static void hold(struct ctl *c, uint64_t number)
 {
-	struct ctl_head *h = xk_shared_head(s);
-	size_t n = strlen(text);
-	char *at = xk_shared_get(s, n + 1, false);
+	struct ctl_head *h = xk_shared_head(c->g->vps->shared);
 
-	if (at == NULL)
+	/* A full barrier: memory of nodes that have gone is got again only when their directory holds no more. */
+	(void)xk_atomic_xchg(&h->number, number);
+}
+
+static int write_dir(struct ctl *c, uint64_t number, const char *text)
+{
+	struct xk_shared *s = c->g->vps->shared;
+	struct ctl_head *h = xk_shared_head(s);
+	size_t n = strlen(text), size = (n + TEXT_STEP) / TEXT_STEP * TEXT_STEP;
+	unsigned at = number % 2;
+
+	if (c->dir[at] != NULL)
+		xk_shared_put(s, c->dir[at], c->dir_size[at]);
+	c->dir[at] = xk_shared_get(s, size, false);
+	if (c->dir[at] == NULL)
 		return XK_E_NOMEM;
-	memcpy(at, text, n);
-	*h = (struct ctl_head){ .magic = CTL_HEAD_MAGIC, .version = CTL_HEAD_VERSION, .size = sizeof *h,
-				.dir_at = xk_shared_offset(s, at), .dir_len = n };
-	xk_store_release(&h->ready, 1);
+	c->dir_size[at] = size;
+	memcpy(c->dir[at], text, n);
+	memcpy(h->magic, CTL_HEAD_MAGIC, sizeof h->magic);
+	h->version = CTL_HEAD_VERSION;
+	h->size = sizeof *h;
+	xk_store_relaxed(&h->dir[at].at, xk_shared_offset(s, c->dir[at]));
+	xk_store_relaxed(&h->dir[at].len, n);
 	return XK_OK;
+}
+
+static int share_dir(struct ctl *c, uint64_t number)
+{
+	json_t *dir = dir_json(c);
+	char *text = json_dumps(dir, JSON_COMPACT);
+	int err = text != NULL ? write_dir(c, number, text) : XK_E_NOMEM;
+
+	json_decref(dir);
+	free(text);
+	if (err == XK_OK)
+		hold(c, number);
+	return err;
+}
+
+static struct ctl_view *open_view(struct ctl *c)
+{
+	const struct xk_shared *s = c->g->vps->shared;
+	char why[128];
+	int fd;
+
+	if (s == NULL)
+		return ctl_view_here(dir_json(c), why, sizeof why);
+	fd = xk_shared_reader(s);
+	return fd >= 0 ? ctl_view_open(fd, why, sizeof why) : NULL;
 }
 
 int ctl_dir_make(struct ctl *c)
 {
-	struct xk_shared *s = c->g->vps->shared;
-	json_t *dir = dir_json(c);
-	char why[128], *text;
-	int err;
+	bool shared = c->g->vps->shared != NULL;
+	uint64_t number = ++c->ndirs;
 
-	if (s == NULL) {
-		c->view = ctl_view_here(dir, why, sizeof why);
-		return c->view != NULL ? XK_OK : XK_E_NOMEM;
-	}
-	text = json_dumps(dir, JSON_COMPACT);
-	json_decref(dir);
-	if (text == NULL)
-		return XK_E_NOMEM;
-	err = write_head(s, text);
-	free(text);
-	if (err != XK_OK)
-		return err;
-	err = xk_shared_reader(s);
-	if (err >= 0)
-		c->view = ctl_view_open(err, why, sizeof why);
+	ctl_view_free(c->view);
+	c->view = NULL;
+	c->has_dir = !shared || share_dir(c, number) == XK_OK;
+	if (!c->has_dir)
+		hold(c, 0);              /* places of the one before are no nodes' for ever */
+	else
+		c->view = open_view(c);
 	return c->view != NULL ? XK_OK : XK_E_NOMEM;
+}
+
+const struct ctl_view *ctl_dir_view(struct ctl_call *k)
+{
+	if (k->c->view == NULL && ctl_dir_make(k->c) != XK_OK)
+		ctl_fail(k, "no-memory", "out of memory");
+	return k->c->view;
 }
 
 int ctl_cmd_counters(struct ctl_call *k)
@@ -241,6 +285,8 @@ int ctl_cmd_counters(struct ctl_call *k)
 
 	if (k->c->g->vps->shared == NULL)
 		return ctl_fail(k, "not-shared", "this system has no memory to share: ask for metrics or a snapshot");
+	if (!k->c->has_dir && ctl_dir_make(k->c) != XK_OK && !k->c->has_dir)
+		return ctl_fail(k, "no-memory", "out of memory");
 	fd = xk_shared_reader(k->c->g->vps->shared);
 	if (fd < 0)
 		return ctl_fail(k, "failed", "cannot open the counters: %s", xk_strerror(fd));

@@ -45,7 +45,11 @@ struct ctl {
 	xk_ns              rest_until;   /* accept found no descriptor left: looks again then */
 	struct ctl_client *clients;
 	unsigned           nclients;
-	struct ctl_view   *view;
+	struct ctl_view   *view;         /* NULL: memory ran out for it, and it is tried again when it is asked for */
+	bool               has_dir;
+	uint64_t           ndirs;        /* made until now */
+	void              *dir[2];       /* their texts, where counters are shared; NULL: none */
+	size_t             dir_size[2];
 	uint64_t           began;        /* xk_clock_host */
 	struct ctl_run     run;          /* end NULL: cannot be asked for, or has been */
 	bool               to_end;
@@ -132,8 +136,10 @@ struct ctl_job {
 
 int  ctl_path_open(struct ctl *c, const char *path, char *why, size_t n);
 void ctl_path_close(struct ctl *c);
-/* The directory of counters, in shared memory where there is some. */
+/* The directory of counters as nodes are now, in shared memory where there is some.  XK_E_NOMEM: none holds. */
 int  ctl_dir_make(struct ctl *c);
+/* What c->view is of, made now if memory was not there before; NULL: failed. */
+const struct ctl_view *ctl_dir_view(struct ctl_call *k);
 
 int ctl_cmd_show(struct ctl_call *k);
 int ctl_cmd_sessions(struct ctl_call *k);

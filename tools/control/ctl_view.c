@@ -4,11 +4,14 @@
  *
  * The other side is a program of the same user, but not for that believed: what it says is
  * checked once, when the view is opened, and from then on every place is inside the mapping.
+ * A directory's text may be written over when two others have come since: what was read is of the one that holds only
+ * if that is still of its number afterwards.
  * Invariant: at + 8 <= len of every place that a view can name.
  */
 #include "tools/control/ctl_view.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +22,7 @@
 #include "runtime/base/xk_hist.h"
 #include "runtime/sync/xk_sync.h"
 
+#define TRIES     16u            /* to read a directory while others come */
 #define PLACE_MAX UINT32_MAX     /* fields lie this near their structure's beginning, at most */
 
 /* ---- reading the directory ------------------------------------------------------------- */
@@ -138,6 +142,7 @@ static bool node_open(struct ctl_view *v, json_t *o, struct ctl_view_node *n)
 
 	n->name = json_string_value(json_object_get(o, "name"));
 	n->protocol = json_string_value(json_object_get(o, "protocol"));
+	n->came = (uint64_t)json_integer_value(json_object_get(o, "came"));
 	return n->name != NULL && n->protocol != NULL && strings(json_object_get(o, "drops"), &n->drop, &n->ndrops) &&
 	       strings(json_object_get(o, "counts"), &n->count, &n->ncounts) &&
 	       places(json_object_get(o, "replicas"), &n->rep, &reps) && reps == v->nvps &&
@@ -240,26 +245,48 @@ static bool all_inside(const struct ctl_view *v)
 
 /* ---- opening ---------------------------------------------------------------------------------- */
 
-static json_t *read_dir(const struct ctl_view *v, char *why, size_t n)
+static const struct ctl_head *head_of(const struct ctl_view *v)
 {
-	const struct ctl_head *h = (const void *)v->base;
-	json_error_t bad;
-	json_t *dir;
+	return (const void *)v->base;
+}
 
-	if (v->len < sizeof *h || memcmp(h->magic, CTL_HEAD_MAGIC, sizeof h->magic) != 0 || !xk_load_acquire(&h->ready)) {
+static bool head_fault(const struct ctl_view *v, char *why, size_t n)
+{
+	const struct ctl_head *h = head_of(v);
+
+	if (v->len < sizeof *h || memcmp(h->magic, CTL_HEAD_MAGIC, sizeof h->magic) != 0)
 		snprintf(why, n, "these are not counters of a graph");
-		return NULL;
-	}
-	if (h->version != CTL_HEAD_VERSION) {
+	else if (h->version != CTL_HEAD_VERSION)
 		snprintf(why, n, "the counters are of version %u, this program reads %u: use the vp-ctl that belongs to "
 			 "the running vp-run", h->version, CTL_HEAD_VERSION);
-		return NULL;
-	}
-	if (h->dir_at > v->len || h->dir_len > v->len - h->dir_at) {
+	else if (v->number == 0)
+		snprintf(why, n, "the counters have no directory: the graph ran out of memory for it");
+	else
+		return false;
+	return true;
+}
+
+static json_t *read_dir(const struct ctl_view *v, char *why, size_t n)
+{
+	uint64_t at = xk_load_relaxed(&head_of(v)->dir[v->number % 2].at);
+	uint64_t len = xk_load_relaxed(&head_of(v)->dir[v->number % 2].len);
+	json_error_t bad;
+	json_t *dir = NULL;
+	char *text;
+
+	if (at > v->len || len > v->len - at) {
 		snprintf(why, n, "the counters' directory is cut short");
 		return NULL;
 	}
-	dir = json_loadb(v->base + h->dir_at, h->dir_len, 0, &bad);
+	text = malloc(len + 1);
+	if (text == NULL) {
+		snprintf(why, n, "out of memory");
+		return NULL;
+	}
+	for (uint64_t i = 0; i < len; i++)
+		text[i] = xk_load_acquire(&v->base[at + i]);     /* before the number is looked at again */
+	dir = json_loadb(text, len, 0, &bad);
+	free(text);
 	if (dir == NULL)
 		snprintf(why, n, "the counters' directory: %s", bad.text);
 	return dir;
@@ -275,6 +302,7 @@ struct ctl_view *ctl_view_here(json_t *dir, char *why, size_t n)
 		return NULL;
 	}
 	v->dir = dir;
+	v->fd = -1;
 	if (dir_open(v))
 		return v;
 	ctl_view_free(v);
@@ -297,22 +325,58 @@ static bool map_it(struct ctl_view *v, int fd)
 	return true;
 }
 
-struct ctl_view *ctl_view_open(int fd, char *why, size_t n)
+/* Of the directory that holds now. */
+static struct ctl_view *open_once(int fd, char *why, size_t n)
 {
 	struct ctl_view *v = calloc(1, sizeof *v);
 
 	snprintf(why, n, "out of memory");
-	if (v != NULL && !map_it(v, fd))
+	if (v == NULL)
+		return NULL;
+	v->fd = -1;
+	if (!map_it(v, fd)) {
 		snprintf(why, n, "cannot map the counters: %s", strerror(errno));
-	close(fd);
-	if (v != NULL && v->base != NULL)
-		v->dir = read_dir(v, why, n);
-	if (v != NULL && v->dir != NULL) {
+	} else {
+		v->number = v->len >= sizeof(struct ctl_head) ? xk_load_acquire(&head_of(v)->number) : 0;
+		if (!head_fault(v, why, n))
+			v->dir = read_dir(v, why, n);
+	}
+	if (v->dir != NULL) {
 		if (dir_open(v) && all_inside(v))
 			return v;
 		snprintf(why, n, "the counters' directory is not complete");
+		json_decref(v->dir);
+		v->dir = NULL;
 	}
+	return v;
+}
+
+struct ctl_view *ctl_view_open(int fd, char *why, size_t n)
+{
+	struct ctl_view *v = NULL;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		ctl_view_free(v);
+		v = open_once(fd, why, n);
+		if (v == NULL || v->len == 0 || ctl_view_holds(v))
+			break;
+	}
+	if (v != NULL && v->dir != NULL && v->len != 0) {
+		v->fd = fd;
+		return v;
+	}
+	close(fd);
 	ctl_view_free(v);
+	return NULL;
+}
+
+struct ctl_view *ctl_view_anew(const struct ctl_view *v, char *why, size_t n)
+{
+	int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 0);
+
+	if (fd >= 0)
+		return ctl_view_open(fd, why, n);
+	snprintf(why, n, "cannot open the counters: %s", strerror(errno));
 	return NULL;
 }
 
@@ -353,6 +417,8 @@ void ctl_view_free(struct ctl_view *v)
 	json_decref(v->dir);
 	if (v->len != 0)
 		munmap((void *)(uintptr_t)v->base, v->len);
+	if (v->fd >= 0)
+		close(v->fd);
 	free(v);
 }
 
@@ -360,7 +426,20 @@ uint64_t ctl_view_read(const struct ctl_view *v, uint64_t at)
 {
 	const xk_counter *c = v->len != 0 ? (const void *)(v->base + at) : (const void *)(uintptr_t)at;
 
-	return xk_counter_read(*c);
+	return xk_load_acquire(c);       /* before the directory's number is looked at again */
+}
+
+bool ctl_view_holds(const struct ctl_view *v)
+{
+	return v->len == 0 || xk_load_acquire(&head_of(v)->number) == v->number;
+}
+
+const struct ctl_view_node *ctl_view_find(const struct ctl_view *v, const struct ctl_view_node *n)
+{
+	for (unsigned i = 0; i < v->nnodes; i++)
+		if (v->node[i].came == n->came && strcmp(v->node[i].name, n->name) == 0)
+			return &v->node[i];
+	return NULL;
 }
 
 uint64_t ctl_view_node_sum(const struct ctl_view *v, const struct ctl_view_node *n, uint64_t field)

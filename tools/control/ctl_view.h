@@ -5,6 +5,8 @@
  * The first page of the shared memory says where its directory is: JSON that names every
  * counter and its place.  A reader knows nothing of the structures around them.
  * Every counter has one writer and is loaded whole; two of them are not of one moment.
+ * When nodes have come or gone there is another directory, of a higher number.  What has been read by one that
+ * still holds afterwards is what it says; of another, places may be other counters' by now.
  */
 #ifndef CTL_VIEW_H
 #define CTL_VIEW_H
@@ -15,13 +17,13 @@
 #include "runtime/base/xk_base.h"
 
 #define CTL_HEAD_MAGIC   "xkvpcnt"
-#define CTL_HEAD_VERSION 1u
+#define CTL_HEAD_VERSION 2u
 
 struct ctl_head {
 	char     magic[8];
 	uint32_t version, size;          /* of this structure */
-	uint64_t dir_at, dir_len;        /* the directory's text */
-	uint32_t ready;                  /* 1 when all of it is there */
+	struct { uint64_t at, len; } dir[2];     /* the text of directories of even, of odd numbers */
+	uint64_t number;                 /* of the one that holds; 0: none */
 };
 
 /* Places are bytes from the mapping's beginning. */
@@ -39,6 +41,7 @@ struct ctl_view_times {
 
 struct ctl_view_node {
 	const char *name, *protocol;
+	uint64_t    came;                /* nodes of this name that came one after the other are told apart by it */
 	unsigned    ndrops, ncounts;
 	const char **drop, **count;      /* names */
 	uint64_t   *rep;                 /* [nvps] */
@@ -49,6 +52,8 @@ struct ctl_view_node {
 struct ctl_view {
 	const char *base;
 	size_t      len;                 /* 0: base is nothing, places are addresses */
+	int         fd;                  /* of all that, -1: none */
+	uint64_t    number;              /* of the directory */
 	json_t     *dir;                 /* all text is its */
 	const char *graph, *threading, *lock;
 	int64_t     pid;
@@ -62,11 +67,17 @@ struct ctl_view {
 	uint64_t   *stage;                /* VP by VP, from the device up */
 };
 
-/* fd is mapped and closed; NULL with a sentence fragment in why. */
+/* Takes over fd; NULL with a sentence fragment in why. */
 struct ctl_view *ctl_view_open(int fd, char *why, size_t n);
 /* Of a directory whose places are addresses of this process; takes over dir. */
 struct ctl_view *ctl_view_here(json_t *dir, char *why, size_t n);
 void ctl_view_free(struct ctl_view *v);
+/* Does its directory hold?  Asked after reading: then all that was read is of v's nodes. */
+bool ctl_view_holds(const struct ctl_view *v);
+/* The view of what is there now; v stays.  NULL as above. */
+struct ctl_view *ctl_view_anew(const struct ctl_view *v, char *why, size_t n);
+/* The same node of another view, or NULL. */
+const struct ctl_view_node *ctl_view_find(const struct ctl_view *v, const struct ctl_view_node *n);
 
 uint64_t ctl_view_read(const struct ctl_view *v, uint64_t at);
 /* Field i of a node, all VPs together, and so its drops and own counters. */

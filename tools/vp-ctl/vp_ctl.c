@@ -252,36 +252,46 @@ static int metrics(struct vpc *o)
 {
 	int code = VPC_OK;
 	struct ctl_view *v = vpc_view(o, &code);
+	char *text = NULL;
 	size_t n;
-	char *text;
 
-	if (v == NULL)
-		return code;
-	text = ctl_metrics(v, per_vp_asked(o), &n);
-	ctl_view_free(v);
-	if (text == NULL) {
-		fprintf(stderr, "vp-ctl: out of memory\n");
-		return VPC_REFUSED;
+	while (v != NULL) {
+		text = ctl_metrics(v, per_vp_asked(o), &n);
+		if (text == NULL || vpc_held(o, &v, &code))
+			break;
+		free(text);
+		text = NULL;
 	}
-	fwrite(text, 1, n, stdout);
+	if (v != NULL && text == NULL) {
+		fprintf(stderr, "vp-ctl: out of memory\n");
+		code = VPC_REFUSED;
+	}
+	if (text != NULL)
+		fwrite(text, 1, n, stdout);
 	free(text);
-	return VPC_OK;
+	ctl_view_free(v);
+	return code;
 }
 
 static int snapshot(struct vpc *o)
 {
 	int code = VPC_OK;
 	struct ctl_view *v = vpc_view(o, &code);
-	json_t *j;
+	json_t *j = NULL;
 
-	if (v == NULL)
-		return code;
-	j = ctl_snapshot(v, per_vp_asked(o));
-	json_dumpf(j, stdout, JSON_INDENT(2));
-	putchar('\n');
+	while (v != NULL) {
+		json_decref(j);
+		j = ctl_snapshot(v, per_vp_asked(o));
+		if (vpc_held(o, &v, &code))
+			break;
+	}
+	if (v != NULL) {
+		json_dumpf(j, stdout, JSON_INDENT(2));
+		putchar('\n');
+	}
 	json_decref(j);
 	ctl_view_free(v);
-	return VPC_OK;
+	return code;
 }
 
 static int raw(struct vpc *o)

@@ -52,6 +52,9 @@ bool vpc_gone(const struct vpc *o);
 int  vpc_refused(const json_t *answer);
 /* The view of the running graph's counters, or NULL with *code. */
 struct ctl_view *vpc_view(struct vpc *o, int *code);
+/* After reading: false when nodes came or went meanwhile; *v is then of those that are there now, for another
+ * reading, or NULL with *code. */
+bool vpc_held(const struct vpc *o, struct ctl_view **v, int *code);
 
 /* vpc_show.c */
 void vpc_show(FILE *f, const json_t *result);

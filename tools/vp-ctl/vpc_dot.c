@@ -2,7 +2,8 @@
 /*
  * vpc_dot.c - dot: the running graph as a drawing, with what passed in a while.
  *
- * Nodes, edges, sessions and cables are asked for once; the rates are differences of counters in shared memory.
+ * Nodes, edges, sessions and cables are asked for; the rates are differences of counters in shared memory.  When nodes
+ * come or go meanwhile all of it is done again.
  * A node says what went down and up through its sessions, what it dropped, and which virtual processors had a part in
  * it; an edge is the thicker the more passes.  Who does nothing is grey.
  */
@@ -12,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#define TRIES 16u                /* while nodes come and go */
 
 struct counts { uint64_t push, pop, drops; };
 
@@ -50,22 +53,10 @@ static bool take(const struct ctl_view *v, struct sample *s)
 	return true;
 }
 
-/* It came while the graph ran: counters by its name are of one that has gone. */
-static bool is_late(const struct drawing *d, const char *name)
-{
-	const json_t *row;
-	size_t i;
-
-	json_array_foreach(d->rows, i, row)
-		if (strcmp(json_string_value(json_object_get(row, "node")), name) == 0)
-			return json_is_true(json_object_get(row, "late"));
-	return false;
-}
-
-/* The node of that name, or nnodes: none whose counters are there. */
+/* The node of that name, or nnodes: it came or went just now. */
 static unsigned find(const struct drawing *d, const char *name)
 {
-	unsigned i = is_late(d, name) ? d->v->nnodes : 0;
+	unsigned i = 0;
 
 	while (i < d->v->nnodes && strcmp(d->v->node[i].name, name) != 0)
 		i++;
@@ -251,31 +242,57 @@ static json_t *shown(struct vpc *o, const char *what, int *code)
 	return rows;
 }
 
+static void forget(struct drawing *d)
+{
+	free(d->a.node);
+	free(d->a.vp);
+	free(d->b.node);
+	free(d->b.vp);
+	json_decref((json_t *)(uintptr_t)d->rows);
+	json_decref((json_t *)(uintptr_t)d->params);
+	*d = (struct drawing){ .v = d->v };
+}
+
+/* All that a drawing is of. */
+static bool look(struct vpc *o, struct drawing *d, int *code)
+{
+	d->rows = shown(o, "graph", code);
+	d->params = d->rows != NULL ? shown(o, "params", code) : NULL;
+	if (d->params == NULL)
+		return false;
+	if (take(d->v, &d->a)) {
+		wait_for(o->delay);
+		if (take(d->v, &d->b)) {
+			d->s = (double)(d->b.at - d->a.at) / 1e9;
+			return true;
+		}
+	}
+	fprintf(stderr, "vp-ctl: out of memory\n");
+	*code = VPC_REFUSED;
+	return false;
+}
+
 int vpc_dot(struct vpc *o)
 {
 	int code = VPC_OK;
 	struct ctl_view *v = vpc_view(o, &code);
-	json_t *rows = v != NULL ? shown(o, "graph", &code) : NULL, *params = rows != NULL ? shown(o, "params", &code) : NULL;
-	struct drawing d = { .v = v, .rows = rows, .params = params };
+	struct drawing d = { .v = v };
 
-	if (params != NULL) {
-		bool good = take(v, &d.a);
+	bool done = false;
 
-		wait_for(o->delay);
-		if (good && take(v, &d.b)) {
-			d.s = (double)(d.b.at - d.a.at) / 1e9;
+	for (unsigned i = 0; v != NULL && !done && i < TRIES; i++) {
+		bool seen = look(o, &d, &code);
+
+		done = !seen || vpc_held(o, &v, &code);
+		if (seen && done)
 			draw(&d);
-		} else {
-			fprintf(stderr, "vp-ctl: out of memory\n");
-			code = VPC_REFUSED;
-		}
+		d.v = v;
+		forget(&d);
 	}
-	free(d.a.node);
-	free(d.a.vp);
-	free(d.b.node);
-	free(d.b.vp);
-	json_decref(rows);
-	json_decref(params);
+	if (v != NULL && !done) {
+		fprintf(stderr, "vp-ctl: nodes come and go all the time: try a shorter --delay\n");
+		code = VPC_REFUSED;
+	}
 	ctl_view_free(v);
 	return code;
 }

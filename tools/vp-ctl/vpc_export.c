@@ -24,7 +24,7 @@
 #define AT_ONCE 32u              /* connections */
 #define SILENT  10u              /* s that one may say nothing */
 
-struct exporter { const struct vpc *o; const struct ctl_view *v; };
+struct exporter { const struct vpc *o; struct ctl_view *v; }; /* v NULL: it could not be had any more */
 
 static enum MHD_Result answer(struct MHD_Connection *c, unsigned status, const char *type, char *text, size_t n,
 			      enum MHD_ResponseMemoryMode whose)
@@ -46,11 +46,26 @@ static enum MHD_Result plain(struct MHD_Connection *c, unsigned status, const ch
 	return answer(c, status, "text/plain; charset=utf-8", (char *)(uintptr_t)text, strlen(text), MHD_RESPMEM_PERSISTENT);
 }
 
+/* All counters of one moment's nodes; NULL: out of memory, or there are none to be had. */
+static char *counters(struct exporter *x, size_t *n)
+{
+	int code;
+
+	while (x->v != NULL) {
+		char *text = ctl_metrics(x->v, x->o->per_vp, n);
+
+		if (text == NULL || vpc_held(x->o, &x->v, &code))
+			return text;
+		free(text);
+	}
+	return NULL;
+}
+
 /* A body that comes with a request is not read: the answer closes the connection then. */
 static enum MHD_Result request(void *arg, struct MHD_Connection *c, const char *url, const char *method,
 			       const char *version, const char *body, size_t *nbody, void **own)
 {
-	const struct exporter *x = arg;
+	struct exporter *x = arg;
 	char *text;
 	size_t n;
 
@@ -64,9 +79,9 @@ static enum MHD_Result request(void *arg, struct MHD_Connection *c, const char *
 		return plain(c, MHD_HTTP_OK, "the counters of a graph are at /metrics\n");
 	if (strcmp(url, "/metrics") != 0)
 		return plain(c, MHD_HTTP_NOT_FOUND, "there is only /metrics\n");
-	text = ctl_metrics(x->v, x->o->per_vp, &n);
+	text = counters(x, &n);
 	if (text == NULL)
-		return plain(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
+		return plain(c, MHD_HTTP_INTERNAL_SERVER_ERROR, x->v != NULL ? "out of memory\n" : "the counters are gone\n");
 	return answer(c, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", text, n, MHD_RESPMEM_MUST_FREE);
 }
 
@@ -106,19 +121,21 @@ static bool read_port(const struct vpc *o, uint16_t *port)
 	return false;
 }
 
-static void serve(const struct vpc *o, struct MHD_Daemon *d)
+static void serve(const struct exporter *x, struct MHD_Daemon *d)
 {
+	const struct vpc *o = x->o;
 	const union MHD_DaemonInfo *info = MHD_get_daemon_info(d, MHD_DAEMON_INFO_EPOLL_FD);
 	struct pollfd p[2] = { { .fd = info->epoll_fd, .events = POLLIN }, { .fd = o->fd, .events = POLLIN } };
 
-	while (!vpc_gone(o)) {
+	while (x->v != NULL && !vpc_gone(o)) {
 		MHD_UNSIGNED_LONG_LONG ms;
 		int wait = MHD_get_timeout(d, &ms) == MHD_YES ? (int)(ms < 60000 ? ms : 60000) : -1;
 
 		(void)poll(p, 2, wait);
 		MHD_run(d);
 	}
-	fprintf(stderr, "vp-ctl: the graph has ended\n");
+	if (x->v != NULL)
+		fprintf(stderr, "vp-ctl: the graph has ended\n");
 }
 
 int vpc_export(struct vpc *o)
@@ -146,10 +163,10 @@ int vpc_export(struct vpc *o)
 	if (d != NULL) {
 		printf("http://127.0.0.1:%u/metrics\n", port);
 		fflush(stdout);
-		serve(o, d);
+		serve(&x, d);
 		MHD_stop_daemon(d);      /* and the socket */
 	}
-	ctl_view_free(v);
+	ctl_view_free(x.v);
 	return d != NULL ? VPC_OK : VPC_REFUSED;
 }
 

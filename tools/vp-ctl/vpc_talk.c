@@ -185,3 +185,18 @@ struct ctl_view *vpc_view(struct vpc *o, int *code)
 		*code = lost(o, why);
 	return v;
 }
+
+bool vpc_held(const struct vpc *o, struct ctl_view **v, int *code)
+{
+	struct ctl_view *now;
+	char why[256];
+
+	if (ctl_view_holds(*v))
+		return true;
+	now = ctl_view_anew(*v, why, sizeof why);
+	ctl_view_free(*v);
+	*v = now;
+	if (now == NULL)
+		*code = lost(o, why);
+	return false;
+}

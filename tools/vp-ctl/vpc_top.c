@@ -3,7 +3,8 @@
  * vpc_top.c - rates: of each virtual processor, node and connection, again and again.
  *
  * Processors and nodes are read from shared memory, so looking costs the graph nothing;
- * connections are asked for.  Each table is plain text, one below the other, and says how long
+ * connections are asked for.  What came while the graph ran is in the tables from then on, counted from when
+ * it came, and what went is not.  Each table is plain text, one below the other, and says how long
  * the time was that it is of.
  */
 #include "tools/vp-ctl/vpc.h"
@@ -14,6 +15,7 @@
 #include <time.h>
 
 struct sample {
+	struct ctl_view *v;              /* what it was read by */
 	xk_ns     at;
 	uint64_t *vp, *stage, *node;      /* as many for each as there are columns */
 	json_t   *conns;                 /* rows, or NULL */
@@ -36,6 +38,17 @@ static uint64_t drops(const struct ctl_view *v, const struct ctl_view_node *n)
 	for (unsigned k = 0; k < n->ndrops; k++)
 		sum += ctl_view_node_sum(v, n, v->drops_at + 8 * k);
 	return sum;
+}
+
+static bool places_for(const struct ctl_view *v, struct sample *s)
+{
+	free(s->vp);
+	free(s->stage);
+	free(s->node);
+	s->vp = calloc(v->nvps * V_N + 1u, sizeof *s->vp);
+	s->stage = calloc(v->nall * L_N + 1u, sizeof *s->stage);
+	s->node = calloc(v->nnodes * N_N + 1u, sizeof *s->node);
+	return s->vp != NULL && s->stage != NULL && s->node != NULL;
 }
 
 static void read_counters(const struct ctl_view *v, struct sample *s)
@@ -80,9 +93,23 @@ static json_t *read_conns(struct vpc *o, int *code)
 	return all;
 }
 
-static bool take(struct vpc *o, const struct ctl_view *v, struct sample *s, bool conns, int *code)
+static bool take_counters(struct vpc *o, struct sample *s, int *code)
 {
-	read_counters(v, s);
+	do {
+		if (!places_for(s->v, s)) {
+			fprintf(stderr, "vp-ctl: out of memory\n");
+			*code = VPC_REFUSED;
+			return false;
+		}
+		read_counters(s->v, s);
+	} while (!vpc_held(o, &s->v, code) && s->v != NULL);
+	return s->v != NULL;
+}
+
+static bool take(struct vpc *o, struct sample *s, bool conns, int *code)
+{
+	if (!take_counters(o, s, code))
+		return false;
 	json_decref(s->conns);
 	s->conns = conns ? read_conns(o, code) : NULL;
 	s->at = xk_clock_host();
@@ -130,11 +157,20 @@ static void stage_table(const struct ctl_view *v, const struct sample *a, const 
 	}
 }
 
+/* Of node i of b in a; of one that came since nothing had passed. */
+static const uint64_t *before(const struct sample *a, const struct sample *b, unsigned i)
+{
+	static const uint64_t none[N_N];
+	const struct ctl_view_node *n = ctl_view_find(a->v, &b->v->node[i]);
+
+	return n != NULL ? a->node + (n - a->v->node) * N_N : none;
+}
+
 static void node_table(const struct ctl_view *v, const struct sample *a, const struct sample *b, double s)
 {
 	printf("%-16s %-12s %14s %14s %12s %12s\n", "node", "protocol", "push/s", "pop/s", "drops/s", "sessions");
 	for (unsigned i = v->nnodes; i-- > 0;) {
-		const uint64_t *x = a->node + i * N_N, *y = b->node + i * N_N;
+		const uint64_t *x = before(a, b, i), *y = b->node + i * N_N;
 
 		printf("%-16s %-12s %14.0f %14.0f %12.0f %12llu\n", v->node[i].name, v->node[i].protocol,
 		       rate(y[N_PUSH], x[N_PUSH], s), rate(y[N_POP], x[N_POP], s), rate(y[N_DROPS], x[N_DROPS], s),
@@ -185,12 +221,11 @@ static void conn_table(const struct sample *a, const struct sample *b, double s)
 	free(c);
 }
 
-static void tables(const struct vpc *o, const struct ctl_view *v, const char *what, const struct sample *a,
-		   const struct sample *b)
+static void tables(const char *what, const struct sample *a, const struct sample *b)
 {
 	double s = (double)(b->at - a->at) / 1e9;
+	const struct ctl_view *v = b->v;
 
-	(void)o;
 	printf("%s: %s, %u virtual processors, %u workers, in %.3f s\n", v->graph, v->threading, v->nvps, v->nworkers, s);
 	if (what == NULL || strcmp(what, "vps") == 0)
 		(v->nall != 0 ? stage_table : vp_table)(v, a, b, s);
@@ -221,12 +256,12 @@ static bool pause_or_end(const struct vpc *o, xk_ns until)
 	}
 }
 
-static int loop(struct vpc *o, const struct ctl_view *v, const char *what, struct sample *s)
+static int loop(struct vpc *o, const char *what, struct sample *s)
 {
 	bool conns = what != NULL && strcmp(what, "connections") == 0, ended = false;
 	int code = VPC_OK;
 
-	if (!take(o, v, &s[0], conns, &code))
+	if (!take(o, &s[0], conns, &code))
 		return code;
 	for (uint64_t i = 0; !ended && (o->count == 0 || i < o->count); i++) {
 		struct sample *a = &s[i & 1], *b = &s[~i & 1];
@@ -234,9 +269,9 @@ static int loop(struct vpc *o, const struct ctl_view *v, const char *what, struc
 		ended = pause_or_end(o, a->at + o->delay);
 		if (ended && conns)
 			break;
-		if (!take(o, v, b, conns, &code))
+		if (!take(o, b, conns, &code))
 			return code;
-		tables(o, v, what, a, b);
+		tables(what, a, b);
 	}
 	if (ended)
 		fprintf(stderr, "vp-ctl: the graph has ended\n");
@@ -247,29 +282,23 @@ int vpc_top(struct vpc *o)
 {
 	const char *what = o->nwords > 1 ? o->word[1] : NULL;
 	struct sample s[2] = { { 0 } };
-	struct ctl_view *v;
 	int code = VPC_OK;
 
 	if (what != NULL && strcmp(what, "vps") != 0 && strcmp(what, "nodes") != 0 && strcmp(what, "connections") != 0) {
 		fprintf(stderr, "vp-ctl: top shows vps, nodes or connections, not '%s'\n", what);
 		return VPC_USAGE;
 	}
-	v = vpc_view(o, &code);
-	if (v == NULL)
-		return code;
-	for (unsigned i = 0; i < 2; i++) {
-		s[i].vp = calloc(v->nvps * V_N + 1u, sizeof *s[i].vp);
-		s[i].stage = calloc(v->nall * L_N + 1u, sizeof *s[i].stage);
-		s[i].node = calloc(v->nnodes * N_N + 1u, sizeof *s[i].node);
-	}
-	if (s[0].vp && s[0].stage && s[0].node && s[1].vp && s[1].stage && s[1].node)
-		code = loop(o, v, what, s);
+	/* Each sample has one, so that nodes of the earlier can be told while those of the later are others. */
+	s[0].v = vpc_view(o, &code);
+	s[1].v = s[0].v != NULL ? vpc_view(o, &code) : NULL;
+	if (s[1].v != NULL)
+		code = loop(o, what, s);
 	for (unsigned i = 0; i < 2; i++) {
 		free(s[i].vp);
 		free(s[i].stage);
 		free(s[i].node);
 		json_decref(s[i].conns);
+		ctl_view_free(s[i].v);
 	}
-	ctl_view_free(v);
 	return code;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_control.c - the live view's answers with little memory: whole, or said not to be; and what histograms become.
+ * test_control.c - the live view's answers with little memory: whole, or said not to be; what histograms become; which
+ * counters a view is of; and which bytes are the same message.
  */
 #include "tests/runtime/compose/toys.h"
 
@@ -16,6 +17,7 @@
 #include "runtime/mem/xk_mem.h"
 #include "tests/support/xk_test_graph.h"
 #include "tools/control/ctl_priv.h"
+#include "tools/control/ctl_stamp.h"
 
 struct fixture {
 	struct toy_load l;
@@ -192,6 +194,97 @@ static void a_view_holds_until_there_is_another_directory(void)
 	down(&f);
 }
 
+/* ---- stamps ------------------------------------------------------------------------------- */
+
+/* Of n bytes as they would be in a message. */
+static struct ctl_stamp stamp(const uint8_t *p, uint32_t n)
+{
+	struct ctl_stamp s = { .tot = n };
+	uint32_t end = n < sizeof s.tail ? n : (uint32_t)sizeof s.tail;
+
+	memcpy(s.head, p, n < sizeof s.head ? n : sizeof s.head);
+	memcpy(s.tail, p + n - end, end);
+	return s;
+}
+
+static enum ctl_meets meets(const uint8_t *lower, uint32_t n, const uint8_t *upper, uint32_t k)
+{
+	struct ctl_stamp a = stamp(lower, n), b = stamp(upper, k);
+
+	return ctl_stamp_meets(&a, &b);
+}
+
+#define BODY 4000u
+
+/* `at` bytes of headers before a message that no other one is like. */
+static void write_message(uint8_t *p, uint32_t at)
+{
+	memset(p, 0xee, at);
+	for (uint32_t i = 0; i < BODY; i++)
+		p[at + i] = (uint8_t)(i * 7 + i / 251 + 1);
+}
+
+static void a_message_behind_headers_is_the_same(void)
+{
+	static uint8_t lower[CTL_STAMP_HEADER + BODY + 100], upper[BODY + 100];
+	static const uint32_t sizes[] = { 1, 17, 63, 64, 65, 200, BODY };
+
+	write_message(lower, 20);
+	write_message(upper, 0);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(sizes); i++) {
+		uint32_t n = sizes[i];
+
+		CU_ASSERT_EQUAL(meets(lower, 20 + n, upper, n), CTL_MEETS_WHOLE);
+		CU_ASSERT_EQUAL(meets(upper, n, upper, n), CTL_MEETS_WHOLE);
+		upper[n - 1] ^= 1;               /* the last byte is another one */
+		CU_ASSERT_EQUAL(meets(lower, 20 + n, upper, n), CTL_MEETS_NOT);
+		upper[n - 1] ^= 1;
+		upper[0] ^= 1;
+		CU_ASSERT_EQUAL(meets(lower, 20 + n, upper, n), CTL_MEETS_NOT);
+		upper[0] ^= 1;
+	}
+	write_message(lower, CTL_STAMP_HEADER);
+	CU_ASSERT_EQUAL(meets(lower, CTL_STAMP_HEADER + BODY, upper, BODY), CTL_MEETS_WHOLE);
+}
+
+static void a_piece_is_the_message_that_it_begins(void)
+{
+	static uint8_t lower[20 + BODY + 100], upper[BODY + 100];
+
+	write_message(lower, 20);
+	write_message(upper, 0);
+	CU_ASSERT_EQUAL(meets(lower, 1500, upper, BODY), CTL_MEETS_PART);          /* its first fragment */
+	CU_ASSERT_EQUAL(meets(lower + 20, 20 + 64, upper, BODY), CTL_MEETS_PART);
+	memset(lower + 20 + 40, 0, 20);
+	CU_ASSERT_EQUAL(meets(lower, 60, upper, 40), CTL_MEETS_WHOLE);
+	CU_ASSERT_EQUAL(meets(lower, 80, upper, 40), CTL_MEETS_PART);              /* padded */
+	CU_ASSERT_EQUAL(meets(lower, 60, upper, 15), CTL_MEETS_NOT);               /* too little to tell */
+	memcpy(lower + 20, upper + 1480, 1480);
+	CU_ASSERT_EQUAL(meets(lower, 1500, upper, BODY), CTL_MEETS_NOT);           /* the second */
+}
+
+/* Lengths, identification, sums and flags are others in a frame that was cut off. */
+static void a_cut_frame_is_told_by_what_is_left_of_its_headers(void)
+{
+	static uint8_t whole[54 + BODY], frame[54 + BODY];
+	static const uint8_t changes[] = { 16, 17, 18, 19, 24, 25, 47, 50, 51 };
+	struct ctl_stamp a, b;
+
+	write_message(whole, 54);
+	memcpy(frame, whole, sizeof whole);
+	for (unsigned i = 0; i < sizeof changes; i++)
+		frame[changes[i]] ^= 0x55;
+	a = stamp(whole, sizeof whole);
+	b = stamp(frame, 1514);
+	CU_ASSERT_EQUAL(ctl_stamp_cut(&a, &b), sizeof changes);
+	CU_ASSERT_EQUAL(ctl_stamp_cut(&b, &a), UINT32_MAX);              /* the other way round */
+	b = stamp(frame, sizeof frame);
+	CU_ASSERT_EQUAL(ctl_stamp_cut(&a, &b), UINT32_MAX);              /* nothing has been cut */
+	memcpy(frame + 54, whole + 54 + 1460, 1460);
+	b = stamp(frame, 1514);
+	CU_ASSERT_EQUAL(ctl_stamp_cut(&a, &b), UINT32_MAX);              /* the second frame */
+}
+
 /* What a metrics reader gets of a replica's histogram, to be freed. */
 static char *histogram(const struct xk_hist *h, const xk_counter *sum)
 {
@@ -265,6 +358,9 @@ static CU_TestInfo tests[] = {
 	{ "buckets have what was at most so long", buckets_have_what_was_at_most_so_long },
 	{ "a sum that nobody kept is that of the places", a_sum_that_nobody_kept_is_that_of_the_places },
 	{ "who reads counters goes last", who_reads_counters_goes_last },
+	{ "a message behind headers is the same", a_message_behind_headers_is_the_same },
+	{ "a piece is the message that it begins", a_piece_is_the_message_that_it_begins },
+	{ "a cut frame is told by what is left of its headers", a_cut_frame_is_told_by_what_is_left_of_its_headers },
 	{ "a view holds until there is another directory", a_view_holds_until_there_is_another_directory },
 	{ "a long refusal is cut between characters", a_long_refusal_is_cut_between_characters },
 	{ "an answer is whole, or said not to be", an_answer_is_whole_or_said_not_to_be },

@@ -255,6 +255,47 @@ ladder() {
 		/^message / { crossed = 0 }
 		END { exit NR == 0 }' "$tmp/ladder" || { cat "$tmp/ladder"; return 1; }
 }
+# Datagrams that all have the same bytes, through a layer over UDP, into fragments, over a link that keeps them, over
+# the cable to another virtual processor, and joined again: all nodes of both hosts, in order.
+cat >"$tmp/pieces.lua" <<'LUA'
+local function host(addr)
+  return stack { ip { addr = addr }, arp { queue = 1024 }, eth {}, impair { delay = "100us" }, eth_mem { wire = "w", queue = 65536 } }
+end
+stack { echo {}, udp { name = "server", over = host "10.0.0.2/24" } }
+stack {
+  load { to = "10.0.0.2", port = 7, conns = 8, count = 0, size = 4000, window = 2 }, hop {},
+  udp { name = "client", over = host "10.0.0.1/24" },
+}
+local a = args { preset = enum { "vppc", choices = { "vppc", "lp", "locking" }, doc = "threading architecture" } }
+return graph "t" { threading = ({ vppc = vppc, lp = lp, locking = locking })[a.preset] {} }
+LUA
+in_pieces() {
+	start "$tmp/pieces.lua" "preset=$1" || return 1
+	for tries in $(seq 50); do
+		"$ctl" -s "$sock" --timeout 120s --json trace hop 20 >"$tmp/trace.json" && python3 - "$tmp/trace.json" >"$tmp/whole" <<'PY' || break
+import json, sys
+down = "hop client ip2 eth2 impair2 eth_mem2 eth_mem impair eth ip server echo".split()
+ways = {}
+for line in open(sys.argv[1]):
+    if line.startswith('{"message"'):
+        s = json.loads(line)
+        ways.setdefault(s["message"], []).append(s)
+whole = 0
+for n, way in ways.items():
+    nodes = [s["node"] for s in way]
+    want = down if way[0]["way"] == "down" else ["hop", "load"]
+    assert nodes == want[:len(nodes)], (n, nodes)
+    if nodes == down:
+        sizes = [s["bytes"] for s in way]
+        assert sizes == [4000, 4008, 1500, 1514, 1514, 1514, 1514, 1514, 1514, 1500, 4008, 4000], sizes
+        whole += 1
+print(whole)
+PY
+		[ "$(cat "$tmp/whole")" = 0 ] || break
+	done
+	[ "$(cat "$tmp/whole")" -gt 0 ] || { cat "$tmp/trace.json"; return 1; }
+	stop
+}
 captures() {
 	(cd "$tmp" && c capture eth_mem cap.pcap 40) >"$tmp/says" && grep -q '^frames  *40$' "$tmp/says" && [ -s "$tmp/cap.pcap" ] &&
 	(cd "$tmp" && c inject eth_mem cap.pcap) >"$tmp/says" && cat "$tmp/says" && grep -q '^frames  *40$' "$tmp/says"
@@ -298,6 +339,9 @@ ok "a graph of TCP connections begins" start "$tmp/tcp.lua"
 ok "a trace never shows another message's steps" one_message
 ok "a ladder goes down, over the cable, and up" ladder
 ok "it ends with nothing leaked" stop
+for preset in vppc lp locking; do
+	ok "$preset: a message is followed in pieces, and whole again" in_pieces $preset
+done
 ok "a graph of many connections begins" start "$tmp/many.lua"
 ok "pages of sessions and connections hold each exactly once" pages
 ok "the socket is its owner's alone" socket_is_private

@@ -4,17 +4,20 @@
  *
  * Every node has a tap while the trace is on; off, there is nothing.  A message is followed
  * from the node that was named: upwards by the nodes above it, downwards by those below, over a
- * cable in memory and up on the other side.  What tells it from others is its stamp, bytes that
- * no layer changes: the first and last of them, with IP's identification and the transport's
- * numbers where they are in them.  Each step has to lead further down or up the graph, and the
- * stamp to be where it was, with headers put before it or taken off.  The descriptor says only
- * where to look on one host, for it is another message's as soon as it is freed; on the other
- * side of a cable it is another one, and the frame is the oldest that has the stamp.  A way ends
- * at the device without a cable, and where a stream begins: below it are segments, not what was
- * written.  Taps write into a ring under a lock; headers are decoded by the server's thread.
+ * cable in memory and up on the other side.  What tells it from others is its stamp (ctl_stamp.h)
+ * and nothing else: neither its descriptor nor where its bytes lie, so it may be copied, kept and
+ * sent later, be cut into fragments, whose first one goes on, and be joined again.  Each step has
+ * to lead further down or up the graph.  A thread takes one message from layer to layer before it
+ * takes the next, so its step before, of a message that is followed or of one that is not, says
+ * whose this one is.  Where a message had waited the step before is another's; then it is one that
+ * was seen last at the next layer with sessions, and of several with the stamp one that has all of
+ * it, one of this virtual processor, the oldest.  Down it is sent by one.  A way ends at the device without a cable, and where a stream begins: below it are
+ * segments, not what was written.  Taps write into a ring under a lock; headers are decoded by
+ * the server's thread.
  * Invariant: nothing is freed before its last call has returned (xk_capture_detach).
  */
 #include "tools/control/ctl_trace.h"
+#include "tools/control/ctl_stamp.h"
 #include "runtime/base/xk_param_value.h"
 #include "runtime/upi/xk_change.h"
 
@@ -26,9 +29,8 @@
 #define RING   16384u            /* steps waiting to be shown, at most; more are counted as missed */
 #define BYTES  96u               /* of a message, kept for its headers */
 #define FOLLOW 64u               /* messages on their way at once */
+#define THREADS 128u             /* whose last step is known; of more, some are not */
 #define LINGER (100 * XK_MS)     /* for the last message's way */
-#define HEADER 128               /* bytes that one layer puts before a message, at most */
-#define STAMP  64                /* bytes that are compared */
 
 struct step {
 	uint64_t message;
@@ -40,16 +42,23 @@ struct step {
 	uint8_t  bytes[BYTES];
 };
 
-struct stamp { uint32_t tot; uint8_t head[HEADER + STAMP], tail[STAMP]; };
-
 struct followed {
-	const struct xk_msg  *m;         /* NULL: its way is over, or it is on a cable */
+	const struct xk_node *last;      /* NULL: its way is over, or it is on a cable */
 	const struct xk_node *towards;   /* the cable's other end, or NULL */
-	struct stamp          stamp;     /* of the last step */
-	const uint8_t        *data;      /* where its bytes were at the last step */
-	const struct xk_node *last;
+	struct ctl_stamp      stamp;     /* of the last step */
 	uint64_t              no;
 	xk_ns                 at;
+	uint16_t              vp;        /* of the last step */
+	bool                  down;
+};
+
+/* The last that passed in a thread. */
+struct seen {
+	const void           *thread;    /* NULL: nobody's yet */
+	const struct xk_node *at;        /* NULL: nothing has */
+	struct followed      *f;         /* whose it was, as long as it is of this number; NULL: nobody's */
+	uint64_t              no;
+	struct ctl_stamp      stamp;
 	bool                  down;
 };
 
@@ -64,6 +73,7 @@ struct trace {
 	uint64_t        left, begun, missed;
 	xk_ns           over;            /* when left became 0 */
 	struct followed follow[FOLLOW];
+	struct seen     seen[THREADS];
 	struct xk_node *node;
 	struct tap     *tap;
 	unsigned        ntaps;
@@ -97,22 +107,6 @@ bool ctl_plain_file(struct ctl_call *k, const char *path, bool must_be)
 
 /* ---- in the graph's threads ---------------------------------------------------------------- */
 
-static void stamp_of(const struct xk_msg *m, struct stamp *s)
-{
-	memset(s, 0, sizeof *s);
-	s->tot = m->tot;
-	xk_msg_copy_out(m, 0, s->head, sizeof s->head);
-	xk_msg_copy_out(m, m->tot > STAMP ? m->tot - STAMP : 0, s->tail, STAMP);
-}
-
-/* Does the longer one have what the shorter one begins with, `off` bytes from its beginning? */
-static bool stamps_meet(const struct stamp *longer, const struct stamp *shorter, uint32_t off)
-{
-	uint32_t n = shorter->tot < STAMP ? shorter->tot : STAMP;
-
-	return off + n <= longer->tot && memcmp(longer->head + off, shorter->head, n) == 0;
-}
-
 static const char *wire_of(const struct xk_node *n)
 {
 	const struct xk_param *p = n->proto->params != NULL ? xk_param_find(n->proto->params, "wire") : NULL;
@@ -125,6 +119,17 @@ static bool lies_over(const struct xk_node *n, const struct xk_node *below)
 {
 	for (unsigned i = 0; i < n->ndown; i++)
 		if (n->down[i] == below || lies_over(n->down[i], below))
+			return true;
+	return false;
+}
+
+static bool passes_by(const struct xk_ops *ops) { return ops->push == NULL && ops->pop == NULL; }
+
+/* Nothing between has sessions that messages would have passed: those of arp only say where to. */
+static bool lies_next_over(const struct xk_node *n, const struct xk_node *below)
+{
+	for (unsigned i = 0; i < n->ndown; i++)
+		if (n->down[i] == below || (passes_by(n->down[i]->proto->ops) && lies_next_over(n->down[i], below)))
 			return true;
 	return false;
 }
@@ -162,77 +167,116 @@ static const struct xk_node *other_end(const struct xk_node *n)
 	return n != NULL ? entrance(n) : NULL;
 }
 
-static struct followed *begin(struct trace *t, const struct xk_node *n, const struct xk_msg *m, bool down)
+/* It has been seen at n. */
+static struct followed *step_to(struct followed *f, const struct xk_node *n, const struct ctl_stamp *s, bool down)
 {
-	struct followed *f = &t->follow[t->begun % FOLLOW];
-
-	for (unsigned i = 0; i < FOLLOW; i++)
-		if (t->follow[i].m == m)
-			t->follow[i].m = NULL;
-	if (t->left == 0)
-		return NULL;
-	*f = (struct followed){ .m = m, .data = m->data, .last = n, .no = ++t->begun, .at = xk_clock_host(), .down = down };
-	stamp_of(m, &f->stamp);
-	if (--t->left == 0)
-		t->over = f->at;
+	f->last = n;
+	f->towards = NULL;
+	f->stamp = *s;
+	f->vp = xk_vp_no;
+	f->down = down;
 	return f;
 }
 
-/* Is what node n sees in the descriptor the message that f is on the way of? */
-static bool same_message(const struct followed *f, const struct xk_node *n, const struct xk_msg *m, bool down)
+static struct followed *begin(struct trace *t, const struct xk_node *n, const struct ctl_stamp *s, bool down)
 {
-	const struct xk_node *from = f->last;
-	ptrdiff_t off = down ? f->data - m->data : m->data - f->data;
-	struct stamp s;
+	struct followed *f = &t->follow[t->begun % FOLLOW];
 
-	if (f->down != down || !(down ? lies_over(from, n) : lies_over(n, from)))
-		return false;
-	if (off < 0 || off > HEADER || (down && xk_node_offers(n, "stream")))
-		return false;
-	stamp_of(m, &s);
-	return down ? stamps_meet(&s, &f->stamp, (uint32_t)off) : stamps_meet(&f->stamp, &s, (uint32_t)off);
+	if (t->left == 0)
+		return NULL;
+	*f = (struct followed){ .no = ++t->begun, .at = xk_clock_host() };
+	if (--t->left == 0)
+		t->over = f->at;
+	return step_to(f, n, s, down);
 }
 
-/* The frame that came over a cable to n: the oldest that went there and has its stamp. */
-static struct followed *comes_in(struct trace *t, const struct xk_node *n, const struct xk_msg *m)
+/* May the way of f go on at n, which it leads to? */
+static bool goes_on(const struct followed *f, const struct xk_node *n, bool down)
+{
+	return f->last != NULL && f->down == down && !(down && (f->vp != xk_vp_no || xk_node_offers(n, "stream")));
+}
+
+/* The frame that came over a cable to n: the oldest that went there and has its stamp, or the super-segment whose
+ * first frame it is. */
+static struct followed *comes_in(struct trace *t, const struct xk_node *n, const struct ctl_stamp *s)
 {
 	struct followed *old = NULL;
-	struct stamp s;
+	unsigned differ = UINT32_MAX;
 
-	stamp_of(m, &s);
 	for (unsigned i = 0; i < FOLLOW; i++) {
 		struct followed *f = &t->follow[i];
+		unsigned d;
 
-		if (f->towards == n && (old == NULL || f->no < old->no) && memcmp(&f->stamp, &s, sizeof s) == 0)
-			old = f;
+		if (f->towards != n)
+			continue;
+		d = ctl_stamp_same(&f->stamp, s) ? 0 : ctl_stamp_cut(&f->stamp, s);
+		if (d == UINT32_MAX || d > differ || (d == differ && f->no > old->no))
+			continue;
+		old = f;
+		differ = d;
 	}
-	if (old == NULL)
-		return NULL;
-	old->towards = NULL;
-	old->m = m;
-	old->data = m->data;
-	old->last = n;
-	old->down = false;
-	return old;
+	return old != NULL ? step_to(old, n, s, false) : NULL;
 }
 
-static struct followed *go_on(struct trace *t, const struct xk_node *n, const struct xk_msg *m, bool down)
+static enum ctl_meets meets(const struct ctl_stamp *from, const struct ctl_stamp *to, bool down)
 {
+	return down ? ctl_stamp_meets(to, from) : ctl_stamp_meets(from, to);
+}
+
+static _Thread_local char me;
+
+static struct seen *seen_by_me(struct trace *t)
+{
+	unsigned i = 0;
+
+	while (i < THREADS - 1 && t->seen[i].thread != NULL && t->seen[i].thread != &me)
+		i++;
+	if (t->seen[i].thread != &me)
+		t->seen[i] = (struct seen){ .thread = &me };
+	return &t->seen[i];
+}
+
+/* Does what is seen at n go on from the step before it? */
+static bool is_next(const struct seen *was, const struct xk_node *n, const struct ctl_stamp *s, bool down)
+{
+	if (was->at == NULL || was->down != down || !(down ? lies_over(was->at, n) : lies_over(n, was->at)))
+		return false;
+	return meets(&was->stamp, s, down) != CTL_MEETS_NOT;
+}
+
+/* What had waited. */
+static struct followed *find(struct trace *t, const struct xk_node *n, const struct ctl_stamp *s, bool down)
+{
+	struct followed *best = NULL;
+	unsigned most = 0;
+
 	for (unsigned i = 0; i < FOLLOW; i++) {
 		struct followed *f = &t->follow[i];
+		enum ctl_meets how = CTL_MEETS_NOT;
+		unsigned rank;
 
-		if (f->m != m)
+		if (goes_on(f, n, down) && (down ? lies_next_over(f->last, n) : lies_next_over(n, f->last)))
+			how = meets(&f->stamp, s, down);
+		rank = how == CTL_MEETS_NOT ? 0 : 2 * how + (f->vp == xk_vp_no);
+
+		if (rank < most || rank == 0 || (rank == most && f->no > best->no))
 			continue;
-		if (!same_message(f, n, m, down)) {
-			f->m = NULL;
-			return NULL;
-		}
-		f->last = n;
-		f->data = m->data;
-		stamp_of(m, &f->stamp);
-		return f;
+		best = f;
+		most = rank;
 	}
-	return NULL;
+	return best;
+}
+
+static struct followed *go_on(struct trace *t, const struct xk_node *n, const struct ctl_stamp *s, bool down)
+{
+	const struct seen *was = seen_by_me(t);
+	struct followed *f;
+
+	if (!is_next(was, n, s, down))
+		f = find(t, n, s, down);
+	else
+		f = was->f != NULL && was->f->no == was->no && goes_on(was->f, n, down) ? was->f : NULL;
+	return f != NULL ? step_to(f, n, s, down) : NULL;
 }
 
 static bool note(struct trace *t, const struct xk_node *n, const struct followed *f, xk_ns now, const struct xk_msg *m)
@@ -255,19 +299,22 @@ static void tap_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool
 {
 	struct tap *tap = xk_container_of(c, struct tap, c);
 	struct trace *t = tap->t;
+	struct ctl_stamp s;
 	struct followed *f;
 	bool wake = false;
 	struct ctl *server;
 
+	ctl_stamp_of(m, &s);
 	xk_mutex_lock(&t->lock);
 	server = t->j.c;
-	f = !down && is_lowest(tap->n) ? comes_in(t, tap->n, m) : NULL;
+	f = !down && is_lowest(tap->n) ? comes_in(t, tap->n, &s) : NULL;
 	if (f == NULL)
-		f = tap->n == t->node ? begin(t, tap->n, m, down) : go_on(t, tap->n, m, down);
+		f = tap->n == t->node ? begin(t, tap->n, &s, down) : go_on(t, tap->n, &s, down);
+	*seen_by_me(t) = (struct seen){ &me, tap->n, f, f != NULL ? f->no : 0, s, down };
 	if (f != NULL)
 		wake = note(t, tap->n, f, now, m);
 	if (f != NULL && down && is_lowest(tap->n)) {
-		f->m = NULL;             /* the device has it */
+		f->last = NULL;          /* the device has it */
 		f->towards = other_end(tap->n);
 	}
 	xk_mutex_unlock(&t->lock);

@@ -5,14 +5,11 @@
  * What the graph's TCP does not count is 0.  Windows are in segments, as the kernel has them; bytes that are on their
  * way through the supervisor count as not sent.
  */
-#define tcp_info kernel_tcp_info         /* ours has the name, too */
-#include <linux/tcp.h>
-#undef tcp_info
-
 #include "tools/vp-exec/vpx.h"
 
 #include "protocols/tcp/tcp.h"
 
+#include <linux/tcp.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -23,7 +20,7 @@ static const uint8_t state_of[TCP_S_COUNT] = {
 	[TCP_S_FIN_WAIT_2] = 5, [TCP_S_TIME_WAIT] = 6,
 };
 
-static uint8_t options_of(const struct tcp_info *i)
+static uint8_t options_of(const struct tcp_snapshot *i)
 {
 	return (uint8_t)((i->timestamps ? TCPI_OPT_TIMESTAMPS : 0) | (i->sack ? TCPI_OPT_SACK : 0) |
 			 (i->wscale ? TCPI_OPT_WSCALE : 0) | (i->ecn ? TCPI_OPT_ECN : 0));
@@ -32,7 +29,7 @@ static uint8_t options_of(const struct tcp_info *i)
 static uint32_t segments(uint32_t bytes, uint32_t mss) { return mss != 0 ? (bytes + mss - 1) / mss : 0; }
 
 /* Written by the program and not yet sent by the graph. */
-static uint32_t not_sent(const struct vpx_sock *v, const struct tcp_info *i)
+static uint32_t not_sent(const struct vpx_sock *v, const struct tcp_snapshot *i)
 {
 	uint32_t sent = i->snd_nxt - i->snd_una;
 	int waits = 0;
@@ -42,7 +39,7 @@ static uint32_t not_sent(const struct vpx_sock *v, const struct tcp_info *i)
 	return (i->queued > sent ? i->queued - sent : 0) + (uint32_t)v->up.n + (uint32_t)waits - v->marked;
 }
 
-static void connection(const struct vpx_sock *v, const struct tcp_info *i, struct kernel_tcp_info *k)
+static void connection(const struct vpx_sock *v, const struct tcp_snapshot *i, struct tcp_info *k)
 {
 	k->tcpi_state = i->state < TCP_S_COUNT ? state_of[i->state] : state_of[TCP_S_CLOSED];
 	k->tcpi_ca_state = i->ca_state;
@@ -73,8 +70,8 @@ static void connection(const struct vpx_sock *v, const struct tcp_info *i, struc
 
 int64_t vpx_tcp_info(const struct vpx_sock *v, const struct vpx_call *c)
 {
-	struct kernel_tcp_info k;
-	struct tcp_info i;
+	struct tcp_info k;
+	struct tcp_snapshot i;
 	size_t n = sizeof i;
 
 	memset(&k, 0, sizeof k);

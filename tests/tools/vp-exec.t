@@ -95,6 +95,20 @@ ok "what a server of names answers" prints "0 1 0a000002
 1 0 
 (0, 1)" two --hosts "$tmp/hosts" --at a "$python" "$here/exec_programs.py" names 10.0.0.1
 printf '10.0.0.2 b\nten b\n' >"$tmp/bad"
+alone() {
+	resolv=$(cat /etc/resolv.conf)
+	two --isolate --hosts "$tmp/hosts" --at a sh -c 'echo; cat /etc/hosts /etc/resolv.conf; getent hosts two
+		grep -o "10\.0\.0\.[12]$" /proc/net/fib_trie | sort -u; sed -n "3,\$s/ *\([^:]*\):.*/\1/p" /proc/net/dev | grep -c "^lo$"' \
+		>"$tmp/out" 2>"$tmp/err"
+	cat "$tmp/out" "$tmp/err"
+	[ "$(cat /etc/resolv.conf)" = "$resolv" ] && [ "$(tr -s ' \n\t' ' ' <"$tmp/out")" = " 10.0.0.1 a 10.0.0.2 b 127.0.0.1 localhost\
+ 10.0.0.2 www.example.test 10.0.0.2 other 10.0.0.1 two 10.0.0.2 two nameserver 127.0.0.1 10.0.0.1 two 10.0.0.2 two 10.0.0.1 1 " ]
+}
+if unshare -n true 2>/dev/null || unshare -rn true 2>/dev/null; then
+	ok "a network of its own" alone
+else
+	skip "a network of its own" "no namespaces here"
+fi
 
 # ---- what sockets do -----------------------------------------------------------------------------
 

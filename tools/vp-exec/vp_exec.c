@@ -85,7 +85,7 @@ static bool name_hosts(const struct xk_embed *g)
 		fputs("vp-exec: out of memory\n", stderr);
 		return false;
 	}
-	return vpx.hosts == NULL || vpx_hosts_file(vpx.hosts);
+	return (vpx.hosts == NULL || vpx_hosts_file(vpx.hosts)) && (!vpx.isolate || vpx_isolate_init());
 }
 
 static void serve(void)
@@ -166,6 +166,7 @@ static bool supervise(void)
 	vpx_loop_fini();
 	vpx_filter_free(&vpx.filter);
 	vpx_hosts_free();
+	vpx_isolate_fini();
 	return ok;
 }
 

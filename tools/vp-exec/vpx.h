@@ -20,6 +20,7 @@
  *   vpx_tcpinfo.c    TCP_INFO
  *   vpx_hosts.c      names of hosts
  *   vpx_dns.c        answers to who asks for them
+ *   vpx_isolate.c    namespaces that agree with the graph
  *
  * A socket of a program is one end of a pair of the kernel's; the supervisor has the other one, and a socket of the
  * graph.  Reads, writes, polls, dup, fork and exec are the kernel's own work on the pair.  Only calls that name
@@ -69,7 +70,7 @@ struct vpx {
 	const char       **args;
 	unsigned           nargs;
 	const char        *hosts;        /* a file of names, or NULL */
-	bool               all, stats;
+	bool               all, stats, isolate;
 	struct vpx_program program[VPX_PROGRAMS];
 	unsigned           nprograms;
 	struct vpx_stack   stack[VPX_STACKS];
@@ -246,6 +247,10 @@ bool vpx_hosts_add(const char *name, uint32_t addr);
 bool vpx_hosts_graph(const struct xk_embed *g);
 /* As hosts(5) has them; false: said on stderr why not. */
 bool vpx_hosts_file(const char *file);
+/* Addresses of a node, one by one, and the prefixes of their networks. */
+bool vpx_hosts_of(const struct vpx_stack *st, size_t *i, uint32_t *addr, unsigned *len);
+/* The table as hosts(5) has it. */
+void vpx_hosts_print(FILE *f);
 /* Whom programs of this host will ask: resolv.conf(5). */
 void vpx_hosts_servers(void);
 void vpx_hosts_free(void);
@@ -258,6 +263,14 @@ bool vpx_hosts_server(const struct vpx_stack *st, struct xk_sock_addr a);
 enum { VPX_DNS_MOST = 512 };
 /* To the query in m[n]; its length, 0: none is due. */
 size_t vpx_dns_answer(const uint8_t *m, size_t n, uint8_t out[VPX_DNS_MOST]);
+
+/* ---- --isolate ------------------------------------------------------------------------------------------ */
+
+/* When the table of names is complete; false: no memory. */
+bool vpx_isolate_init(void);
+void vpx_isolate_fini(void);
+/* In the child, before it is under the filter: its network is that of this node from now on.  0 or a negative errno. */
+int  vpx_isolate(const struct vpx_stack *st);
 
 /* ---- rooms: a function for each call, a turn for each kind of socket ------------------------------------ */
 

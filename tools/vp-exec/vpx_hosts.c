@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-struct host { char *name; uint32_t addr; };
+struct host { char *name; uint32_t addr; unsigned len; };   /* len: of its network's prefix */
 static struct host *host;
 static size_t nhosts, room;
 static size_t nfirst;                    /* so many are of the graph */
@@ -24,7 +24,7 @@ enum { SERVERS = 3 };                    /* as many as resolv.conf(5) knows */
 static uint32_t server[SERVERS];
 static unsigned nservers;
 
-bool vpx_hosts_add(const char *name, uint32_t addr)
+static bool add(const char *name, uint32_t addr, unsigned len)
 {
 	if (nhosts == room) {
 		size_t n = room == 0 ? 16 : 2 * room;
@@ -35,9 +35,11 @@ bool vpx_hosts_add(const char *name, uint32_t addr)
 		host = more;
 		room = n;
 	}
-	host[nhosts] = (struct host){ strdup(name), addr };
+	host[nhosts] = (struct host){ strdup(name), addr, len };
 	return host[nhosts].name != NULL && ++nhosts != 0;
 }
+
+bool vpx_hosts_add(const char *name, uint32_t addr) { return add(name, addr, 32); }
 
 void vpx_hosts_free(void)
 {
@@ -66,6 +68,24 @@ const char *vpx_hosts_name(uint32_t addr)
 		if (host[i].addr == addr)
 			return host[i].name;
 	return NULL;
+}
+
+bool vpx_hosts_of(const struct vpx_stack *st, size_t *i, uint32_t *addr, unsigned *len)
+{
+	for (; *i < nfirst; ++*i)
+		if (strcmp(host[*i].name, st->name) == 0) {
+			*addr = host[*i].addr;
+			*len = host[(*i)++].len;
+			return true;
+		}
+	return false;
+}
+
+void vpx_hosts_print(FILE *f)
+{
+	for (size_t i = 0; i < nhosts; i++)
+		fprintf(f, "%u.%u.%u.%u %s\n", host[i].addr >> 24, host[i].addr >> 16 & 255, host[i].addr >> 8 & 255,
+			host[i].addr & 255, host[i].name);
 }
 
 static bool of_graph(uint32_t addr)
@@ -104,7 +124,8 @@ static bool add_all(const char *name, const char *text)
 		if (n < sizeof one) {
 			memcpy(one, text, n);
 			one[n] = '\0';
-			if (inet_pton(AF_INET, one, &a) == 1 && !vpx_hosts_add(name, ntohl(a.s_addr)))
+			if (inet_pton(AF_INET, one, &a) == 1 &&
+			    !add(name, ntohl(a.s_addr), text[n] == '/' ? (unsigned)atoi(text + n + 1) : 32))
 				return false;
 		}
 		text += n;
@@ -177,7 +198,7 @@ bool vpx_hosts_file(const char *file)
 
 void vpx_hosts_servers(void)
 {
-	FILE *f = fopen("/etc/resolv.conf", "re");
+	FILE *f = vpx.isolate ? NULL : fopen("/etc/resolv.conf", "re");
 	char line[256], word[64];
 	struct in_addr a;
 

@@ -22,6 +22,8 @@ static const char help[] =
 	"      --wait NODE:PORT     Begin the next program when somebody listens there\n"
 	"      --all                End when all programs have ended, not with the last one\n"
 	"      --hosts FILE         Names for the programs, as hosts(5) has them, beside those of nodes\n"
+	"      --isolate            A network of the program's own: interfaces, hosts and resolv.conf agree\n"
+	"                           with the graph\n"
 	"      --stats              At the end, calls answered and the like, on stderr\n"
 	"      --help, --version\n"
 	"\n"
@@ -113,7 +115,9 @@ static int option(const char *word, const char *value)
 		vpx.hosts = value;
 		return 2;
 	}
-	if (strcmp(word, "--all") == 0)
+	if (strcmp(word, "--isolate") == 0)
+		vpx.isolate = true;
+	else if (strcmp(word, "--all") == 0)
 		vpx.all = true;
 	else if (strcmp(word, "--stats") == 0)
 		vpx.stats = true;

@@ -66,7 +66,11 @@ static _Noreturn void child(const struct vpx_program *p, int say, int hear, pid_
 	signal(SIGPIPE, SIG_DFL);
 	(void)setrlimit(RLIMIT_NOFILE, &files_before);
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);
-	fd = listen_to_calls();
+	fd = vpx.isolate ? vpx_isolate(p->stack) : 0;
+	if (fd < 0)
+		dprintf(STDERR_FILENO, "vp-exec: --isolate: no namespaces: %s\n", strerror(-fd));
+	else
+		fd = listen_to_calls();
 	if (write(say, &fd, sizeof fd) != (ssize_t)sizeof fd || fd < 0 || read(hear, &go, 1) != 1)
 		_exit(VPX_FAILED);
 	close(fd);

@@ -515,7 +515,7 @@ static const struct xk_demux impair_decl = { .through = true };
 const struct xk_proto xk_proto_impair = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "impair",
 	.doc = "a link that loses, doubles, reorders, corrupts, delays and limits frames, by seed",
-	.is_driver = true, .ops = &impair_ops, .offers = "frame", .needs = { "frame" },
+	.is_driver = true, .ops = &impair_ops, .offers = "frame", .as_below = true, .needs = { "frame" },
 	.min_down = 1, .max_down = 1, .params = impair_params, .conf_size = sizeof(struct impair_conf),
 	.node_size = sizeof(struct fates), .check = impair_check, .gives = impair_gives,
 	.rep_size = sizeof(struct impair_rep), .sess_size = sizeof(struct xk_sess),

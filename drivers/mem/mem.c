@@ -290,14 +290,14 @@ static const char *const mem_drops[] = {
 };
 static const char *const mem_counts[] = { "copies", NULL };
 
-#define MEM_DRIVER(word, text, schema) { \
+#define MEM_DRIVER(word, text, schema, kind) { \
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = word, .doc = text, \
-	.is_driver = true, .ops = &mem_ops, .offers = "frame", .needs = { "peer" }, .max_down = 1, .params = schema, \
+	.is_driver = true, .ops = &mem_ops, .offers = "frame/" kind, .needs = { "peer" }, .max_down = 1, .params = schema, \
 	.conf_size = sizeof(struct mem_conf), .node_size = sizeof(struct mem_state), \
 	.rep_size = sizeof(struct mem_rep), .sess_size = sizeof(struct xk_sess), \
 	.check = mem_check, .review = mem_review, .ask = mem_ask, .gives = mem_gives, .drops = mem_drops, .counts = mem_counts }
 
 const struct xk_proto xk_proto_eth_mem =
-	MEM_DRIVER("eth_mem", "Ethernet in memory: joined to another one, or over a simulated peer", eth_params);
+	MEM_DRIVER("eth_mem", "Ethernet in memory: joined to another one, or over a simulated peer", eth_params, "eth");
 const struct xk_proto xk_proto_fddi_mem =
-	MEM_DRIVER("fddi_mem", "FDDI in memory: joined to another one, or over a simulated peer", fddi_params);
+	MEM_DRIVER("fddi_mem", "FDDI in memory: joined to another one, or over a simulated peer", fddi_params, "fddi");

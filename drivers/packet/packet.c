@@ -191,7 +191,7 @@ static const char *const packet_counts[] = { "read", "written", "batches", "long
 const struct xk_proto xk_proto_packet = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "packet",
 	.doc = "an Ethernet interface of the Linux kernel, by packet sockets (needs CAP_NET_RAW)",
-	.is_driver = true, .is_host = true, .ops = &packet_ops, .offers = "frame", .params = packet_params,
+	.is_driver = true, .is_host = true, .ops = &packet_ops, .offers = "frame/eth", .params = packet_params,
 	.conf_size = sizeof(struct packet_conf), .node_size = sizeof(struct packet_state),
 	.rep_size = sizeof(struct packet_rep), .sess_size = sizeof(struct xk_sess),
 	.check = packet_check, .drops = packet_drops, .counts = packet_counts,

@@ -475,7 +475,7 @@ static const char *const tap_counts[] = {
 const struct xk_proto xk_proto_tap = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "tap",
 	.doc = "a Linux TAP device: the host's kernel is the peer (needs CAP_NET_ADMIN)",
-	.is_driver = true, .is_host = true, .ops = &tap_ops, .offers = "frame", .params = tap_params,
+	.is_driver = true, .is_host = true, .ops = &tap_ops, .offers = "frame/eth", .params = tap_params,
 	.conf_size = sizeof(struct tap_conf), .node_size = sizeof(struct tap_state),
 	.rep_size = sizeof(struct tap_rep), .sess_size = sizeof(struct xk_sess),
 	.check = tap_check, .drops = tap_drops, .counts = tap_counts,

@@ -104,7 +104,7 @@ static const char *const xdp_counts[] = {
 const struct xk_proto xk_proto_xdp = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "xdp",
 	.doc = "a network interface through AF_XDP sockets (needs CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF)",
-	.is_driver = true, .is_host = true, .ops = &xdp_ops, .offers = "frame", .params = xdp_params,
+	.is_driver = true, .is_host = true, .ops = &xdp_ops, .offers = "frame/eth", .params = xdp_params,
 	.conf_size = sizeof(struct xdp_conf), .node_size = sizeof(void *), .sess_size = sizeof(struct xk_sess),
 	.check = xdp_check, .drops = xdp_drops, .counts = xdp_counts,
 	.review = xdp_review, .ask = xk_edge_ask_eth, .gives = xdp_gives,

@@ -12,12 +12,9 @@
 --   t.ip, t.arp   tables of further parameters of those protocols
 -- The second result is the icmp node, or nil: ping sits over it.
 
-local fddi_drivers = { fddi_mem = true }
-
--- An impaired link frames as the driver below it does.
+-- A driver says what frames it has; one that has those of a file says "frame" alone: Ethernet, unless t.link is given.
 local function link_of(driver)
-  while driver.protocol == "impair" and driver.below do driver = driver.below end
-  return fddi_drivers[driver.protocol] and "fddi" or "eth"
+  return driver.offers == "frame/fddi" and "fddi" or "eth"
 end
 
 local function merged(given, own)

@@ -97,7 +97,7 @@ static const struct xk_demux eth_decl = { .need = ETH_HDR_LEN, .field = eth_fiel
 const struct xk_proto xk_proto_eth = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "eth", .doc = "Ethernet II framing over a frame driver", .ops = &eth_ops,
-	.offers = "link", .needs = { "frame", NULL }, .min_down = 1, .max_down = 1,
+	.offers = "link", .needs = { "frame/eth", NULL }, .min_down = 1, .max_down = 1,
 	.params = eth_params, .conf_size = sizeof(struct link_conf),
 	.rep_size = sizeof(struct link_rep), .sess_size = sizeof(struct link_sess),
 	.drops = eth_drops, .counts = eth_counts,

@@ -121,7 +121,7 @@ static const struct xk_demux fddi_decl = { .need = FDDI_HDR_LEN, .field = fddi_f
 const struct xk_proto xk_proto_fddi = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "fddi", .doc = "FDDI framing with LLC/SNAP (RFC 1390) over a frame driver", .ops = &fddi_ops,
-	.offers = "link", .needs = { "frame", NULL }, .min_down = 1, .max_down = 1,
+	.offers = "link", .needs = { "frame/fddi", NULL }, .min_down = 1, .max_down = 1,
 	.params = fddi_params, .conf_size = sizeof(struct link_conf),
 	.rep_size = sizeof(struct link_rep), .sess_size = sizeof(struct link_sess),
 	.drops = fddi_drops, .counts = fddi_counts,

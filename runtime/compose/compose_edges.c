@@ -13,29 +13,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static bool has_word(const char *list, const char *word, size_t n)
-{
-	while (*list != '\0') {
-		size_t m = strcspn(list, "|");
-
-		if (m == n && memcmp(list, word, n) == 0)
-			return true;
-		list += m + (list[m] == '|');
-	}
-	return false;
-}
-
-bool check_words_meet(const char *a, const char *b)
-{
-	while (*a != '\0') {
-		size_t n = strcspn(a, "|");
-
-		if (n != 0 && has_word(b, a, n))
-			return true;
-		a += n + (a[n] == '|');
-	}
-	return false;
-}
+#include "runtime/upi/xk_graph.h"
 
 /* Where the words that n offers come from: what lies below those that offer as it does.
  * A chain longer than the graph is a cycle, which others complain about. */
@@ -44,6 +22,11 @@ static const struct spec_node *offerer(const struct xk_spec *s, const struct spe
 	for (unsigned i = 0; i < s->nnodes && n->proto->as_below && n->nover != 0; i++)
 		n = &s->node[n->over[0]];
 	return n;
+}
+
+const char *check_offers(const struct xk_spec *s, const struct spec_node *n)
+{
+	return offerer(s, n)->proto->offers;
 }
 
 /* Is one of the words of `need` offered by n, and by all that it passes on? */
@@ -58,9 +41,9 @@ static bool meets(const struct xk_spec *s, const struct spec_node *n, const char
 
 		snprintf(word, sizeof word, "%.*s", (int)len, need);
 		need += len;
-		while (low != end && check_words_meet(word, low->proto->offers))
+		while (low != end && xk_words_meet(word, low->proto->offers))
 			low = &s->node[low->over[0]];
-		if (low == end && low->proto->offers != NULL && check_words_meet(word, low->proto->offers))
+		if (low == end && xk_words_meet(word, low->proto->offers))
 			return true;
 	}
 	return false;
@@ -267,7 +250,7 @@ static void mark_used(struct xk_spec *s)
 
 static bool unused(const struct spec_node *n)
 {
-	return n->mark == 0 && n->proto->offers != NULL && check_words_meet(n->proto->offers, CARRIERS);
+	return n->mark == 0 && xk_words_meet(n->proto->offers, CARRIERS);
 }
 
 static void check_unused(struct xk_spec *s, struct xk_errs *warnings)

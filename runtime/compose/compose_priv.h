@@ -273,8 +273,9 @@ extern const struct xk_param check_clock_params[];
 /* clock is a table: into g. */
 void check_clock(struct xk_spec *s, const struct spec_top *t, const struct xk_value *clock, struct graph_conf *g,
 		 struct xk_errs *e);
-/* Do two lists of words ("port|stream") share one? */
-bool check_words_meet(const char *a, const char *b);
+
+/* The words that n offers, where it lies: of what it passes on, those of the node that has them.  NULL: none. */
+const char *check_offers(const struct xk_spec *s, const struct spec_node *n);
 
 /* ---- descriptors from outside (compose_proto.c, compose_plugin.c) ------------------------------------- */
 

@@ -107,6 +107,8 @@ static bool node_field(lua_State *L, const struct thing *t)
 
 	if (strcmp(field, "protocol") == 0)
 		lua_pushstring(L, n->proto->name);
+	else if (strcmp(field, "offers") == 0)
+		lua_pushstring(L, check_offers(loader_of(L)->s, n));
 	else if (strcmp(field, "below") != 0)
 		return false;
 	else if (n->nover != 0)

@@ -48,7 +48,7 @@ static unsigned usual_layer(const struct xk_node *n)
 
 	if (hands_on(n))
 		return 0;                /* no higher than what is below */
-	if (n->proto->as_below)
+	if (n->proto->as_below && !n->proto->is_driver)
 		return 3;
 	for (unsigned i = 0; i < XK_ARRAY_LEN(of); i++)
 		if (xk_node_offers(n, of[i].word))

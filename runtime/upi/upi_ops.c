@@ -257,23 +257,34 @@ const struct xk_absent *xk_proto_find_absent(const char *name)
 	return NULL;
 }
 
-static bool has_word(const char *list, const char *word)
+/* Of n and m bytes: one, or one is the other with a kind behind it. */
+static bool is_word(const char *a, size_t n, const char *b, size_t m)
 {
-	size_t n = strlen(word);
+	size_t both = n < m ? n : m;
 
-	for (; list != NULL && *list != '\0'; list += list[0] == '|') {
-		size_t m = strcspn(list, "|");
+	return memcmp(a, b, both) == 0 && (n == m || (n < m ? b : a)[both] == '/');
+}
 
-		if (m == n && memcmp(list, word, n) == 0)
-			return true;
-		list += m;
+bool xk_words_meet(const char *a, const char *b)
+{
+	for (; a != NULL && *a != '\0'; a += *a == '|') {
+		size_t n = strcspn(a, "|");
+
+		for (const char *x = b; x != NULL && *x != '\0'; x += *x == '|') {
+			size_t m = strcspn(x, "|");
+
+			if (is_word(a, n, x, m))
+				return true;
+			x += m;
+		}
+		a += n;
 	}
 	return false;
 }
 
 bool xk_node_offers(const struct xk_node *n, const char *word)
 {
-	while (has_word(n->proto->offers, word)) {
+	while (xk_words_meet(n->proto->offers, word)) {
 		if (!n->proto->as_below || n->ndown == 0)
 			return true;
 		n = n->down[0];
@@ -285,5 +296,5 @@ bool xk_node_is_edge(const struct xk_node *n)
 {
 	const struct xk_proto *p = n->proto;
 
-	return p->is_driver && p->ops->demux == NULL && !has_word(p->offers, "peer");
+	return p->is_driver && p->ops->demux == NULL && !xk_words_meet(p->offers, "peer");
 }

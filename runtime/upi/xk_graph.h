@@ -20,6 +20,9 @@ const struct xk_proto *xk_proto_find(const char *name);
 /* The i-th descriptor of a word in a table; there are several where what lies below decides which
  * it is.  NULL: no more. */
 const struct xk_proto *xk_proto_of_word(const struct xk_proto *const *table, const char *word, unsigned i);
+/* Do two lists of words, "port|stream", share one?  "frame/eth" is "frame", and where "frame" stands alone any
+ * kind is meant; kinds that differ are two words.  NULL: an empty list. */
+bool xk_words_meet(const char *a, const char *b);
 /* What the lists name and this build was made without, NULL last: the Debian packages
  * to install before it is configured again. */
 struct xk_absent { const char *name, *packages; };

@@ -115,10 +115,10 @@ struct xk_proto {
 	const char *name, *doc;           /* the word in graph files; one line */
 	bool        is_driver, is_host;   /* is_host: its other side is this machine's, network, files or processes */
 	const struct xk_ops *ops;
-	/* What a node may sit over and what it offers: words such as "link", "host", "port",
-	 * "stream", alternatives with '|'; offers NULL: nothing may sit above.  as_below: only those
-	 * of the words that the node below offers.  needs[i] is for down[i], NULL after the last,
-	 * which repeats when max_down is larger. */
+	/* What a node may sit over and what it offers: words such as "link", "port", "frame/eth", a
+	 * kind of "frame", alternatives with '|'; offers NULL: nothing may sit above.  as_below: only
+	 * those of the words that the node below offers.  needs[i] is for down[i], NULL after the
+	 * last, which repeats when max_down is larger. */
 	const char *offers;
 	bool        as_below;
 	const char *needs[XK_DOWN_MAX];

@@ -13,7 +13,8 @@ local a = args {
 local framing, driver = { eth = eth, fddi = fddi }, { eth = eth_mem, fddi = fddi_mem }
 local function host(addr, bad)
   local d = driver[a.link] { wire = "cable" }
-  return stack { ip { addr = addr }, arp {}, framing[a.link] { over = bad and impair { loss = a.loss, over = d } or d } }
+  if bad then d = impair { loss = a.loss, over = d } end
+  return stack { ip { addr = addr }, arp {}, framing[a.link] { over = d } }
 end
 
 if a.what == "http" then

@@ -65,6 +65,18 @@ schmidt() {
 	"$graph" show "$top_srcdir/graphs/seeds/schmidt1996/fig08-25-tcp.lua" arch=lp conns=50 | grep -q 'threading lp: vps 10,'
 }
 
+# Of each layer of lp, what it passed: with a driver that passes frames on, or without it.
+crossed() {
+	printf 'local function host(addr, d)\nreturn udp { over = stack { ip { addr = addr }, arp {}, eth { over = d } } } end\n' >"$tmp/lp.lua"
+	printf 'echo { port = 7, over = host("10.0.0.2/24", eth_mem { wire = "w" }) }\nload { to = "10.0.0.2", port = 7, count = 50, over = host("10.0.0.1/24", %s) }\n' "$1" >>"$tmp/lp.lua"
+	printf 'return graph "lp" { threading = lp {} }\n' >>"$tmp/lp.lua"
+	"$top_builddir/vp-run" --virtual "$tmp/lp.lua" | sed -n '/^pipeline layer/,$p' >"$2" && [ "$(wc -l <"$2")" = 5 ] || { cat "$2"; return 1; }
+}
+crosses() {
+	crossed 'eth_mem { wire = "w" }' "$tmp/without" && crossed 'impair { over = eth_mem { wire = "w" } }' "$tmp/with" &&
+		diff "$tmp/without" "$tmp/with"
+}
+
 # Builds that are slow have each n-th: together these are all, none of them twice.
 turns() {
 	for turn in 0/3 1/3 2/3; do XK_TEST_TURN=$turn presets; done >"$tmp/turns"
@@ -77,5 +89,6 @@ ok "with the value that it has" same
 ok "another value would be noticed" notices
 ok "a graph that says no more has these values" plan_agrees
 ok "the first paper's architectures are what they are called" schmidt
+ok "a driver that passes frames on is of the layer of the device" crosses
 ok "thirds of the presets are all of them" turns
 done_testing

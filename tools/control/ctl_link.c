@@ -6,9 +6,8 @@
  */
 #include "tools/control/ctl.h"
 #include "runtime/classify/xk_classify.h"
+#include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_node.h"
-
-#include <string.h>
 
 /* The link of the device at the bottom: enum xk_link, or -1.  Its classifier
  * knows it, from before the first message. */
@@ -19,29 +18,18 @@ static int driver_link(const struct xk_node *n)
 	return n->classifier != NULL && n->link != XK_LINK_OTHER ? (int)n->link : -1;
 }
 
-static bool offers(const struct xk_node *n, const char *word)
-{
-	const char *p = n->proto->offers ? n->proto->offers : "";
-	size_t len = strlen(word);
-
-	for (; *p != '\0'; p += strcspn(p, "|"), p += *p == '|')
-		if (strncmp(p, word, len) == 0 && (p[len] == '|' || p[len] == '\0'))
-			return true;
-	return false;
-}
-
 int ctl_link_of(const struct xk_node *n)
 {
 	if (n->proto->is_driver)
 		return driver_link(n);
 	if (n->ndown != 0 && n->down[0]->proto->is_driver)
 		return driver_link(n->down[0]);
-	return offers(n, "host") ? XK_LINK_RAWIP : -1;
+	return xk_words_meet(n->proto->offers, "host") ? XK_LINK_RAWIP : -1;
 }
 
 bool ctl_has_frames(const struct xk_node *n)
 {
 	if (n->proto->is_driver)
-		return !offers(n, "peer");       /* its wire has them */
-	return (n->ndown != 0 && n->down[0]->proto->is_driver) || offers(n, "host");
+		return !xk_words_meet(n->proto->offers, "peer"); /* its wire has them */
+	return (n->ndown != 0 && n->down[0]->proto->is_driver) || xk_words_meet(n->proto->offers, "host");
 }

@@ -1,9 +1,8 @@
--- expect: 8: fddi: cannot sit over eth_mem: that has Ethernet frames, not FDDI (called from bad/167-misframed.lua:10, from bad/167-misframed.lua:11)
--- expect: 8: fddi2: cannot sit over impair: that has Ethernet frames, not FDDI (called from bad/167-misframed.lua:10, from bad/167-misframed.lua:12)
--- expect: 8: fddi3: cannot sit over packet: that has Ethernet frames, not FDDI (called from bad/167-misframed.lua:10, from bad/167-misframed.lua:13)
--- expect: 8: fddi4: cannot sit over xdp: that has Ethernet frames, not FDDI (called from bad/167-misframed.lua:10, from bad/167-misframed.lua:14)
--- expect: 8: eth: cannot sit over fddi_mem: that has FDDI frames, not Ethernet (called from bad/167-misframed.lua:10, from bad/167-misframed.lua:15)
--- expect: 8: eth2: cannot sit over pcap: that has FDDI frames, not Ethernet (called from bad/167-misframed.lua:10, from bad/167-misframed.lua:16)
+-- expect: 7: fddi: cannot sit over eth_mem: it needs 'frame/fddi' below, eth_mem offers 'frame/eth' (called from bad/167-misframed.lua:9, from bad/167-misframed.lua:10)
+-- expect: 7: fddi2: cannot sit over impair: it needs 'frame/fddi' below, impair passes on what tap offers, 'frame/eth' (called from bad/167-misframed.lua:9, from bad/167-misframed.lua:11)
+-- expect: 7: fddi3: cannot sit over packet: it needs 'frame/fddi' below, packet offers 'frame/eth' (called from bad/167-misframed.lua:9, from bad/167-misframed.lua:12)
+-- expect: 7: fddi4: cannot sit over xdp: it needs 'frame/fddi' below, xdp offers 'frame/eth' (called from bad/167-misframed.lua:9, from bad/167-misframed.lua:13)
+-- expect: 7: eth: cannot sit over fddi_mem: it needs 'frame/eth' below, fddi_mem offers 'frame/fddi' (called from bad/167-misframed.lua:9, from bad/167-misframed.lua:14)
 local function host(driver, addr, link)
   return ip { addr = addr, over = arp { over = (link or eth) { over = driver } } }
 end
@@ -13,5 +12,4 @@ echo_over(impair { over = tap {} }, fddi)
 echo_over(packet { ifname = "xke" }, fddi)
 echo_over(xdp { ifname = "xkf" }, fddi)
 echo_over(fddi_mem {}, eth)
-echo_over(pcap { out = "out.pcap", link = "fddi" }, eth)
 return graph "misframed" { threading = up {} }

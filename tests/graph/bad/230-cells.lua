@@ -8,7 +8,7 @@
 -- expect: 20: aal58: parameter 'addr' is needed: our address, for those above
 -- expect: 21: aal59: peer is our own address, 10.0.0.2
 -- expect: 22: aal510: a frame of 'max', 65535 bytes, does not fit a memory of 65535
--- expect: 23: aal511: cannot sit over eth_mem: it needs 'cells' below, eth_mem offers 'frame'
+-- expect: 23: aal511: cannot sit over eth_mem: it needs 'cells' below, eth_mem offers 'frame/eth'
 -- expect: 24: echo12: cannot sit over cell11: it needs 'port' below, cell11 offers 'cells'
 echo { port = 1007, over = aal5 { addr = "10.0.0.1", peer = "10.0.0.2", over = cell { wire = "a", fates = { "1 lost", "0 lost" } } } }
 echo { port = 1007, over = aal5 { addr = "10.0.0.1", peer = "10.0.0.2", over = cell { wire = "a", fates = { "1-5 lost", "5 flip 3" } } } }

@@ -367,7 +367,7 @@ static void a_node_tells_a_subgraph_what_it_is(void)
 	struct toy_load l;
 
 	good(&l, "local w = wire { peer = \"sink\" }\nlocal x = link { over = w }\n"
-	     "assert(x.protocol == \"link\" and x.below.protocol == \"wire\" and w.below == nil)\n"
+	     "assert(x.protocol == \"link\" and x.below.protocol == \"wire\" and x.offers == \"link\" and w.below == nil)\n"
 	     "return graph \"g\" {}", NULL);
 	toy_unload(&l);
 }

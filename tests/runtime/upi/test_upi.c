@@ -421,7 +421,24 @@ static void a_touch_from_another_vp_aborts_with_both_stacks(void)
 #endif
 }
 
+static void words_meet_where_one_is_the_other_or_has_its_kind(void)
+{
+	static const struct { const char *a, *b; bool meet; } of[] = {
+		{ "port|stream", "stream", true }, { "stream", "host|port", false }, { "frame/eth", "frame", true },
+		{ "frame", "frame/fddi", true }, { "frame/eth", "frame/fddi", false }, { "frame/eth|frame/fddi", "frame/fddi", true },
+		{ "link|frame/eth", "frame/eth", true }, { "frame", "frames", false }, { "frames", "frame", false },
+		{ "link", "hostlink", false }, { "hostlink", "host", false }, { "a/b", "a/b/c", true }, { NULL, "a", false },
+		{ "a", NULL, false }, { "", "a", false }, { "port", "port/", true },
+	};
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(of); i++) {
+		CU_ASSERT_EQUAL(xk_words_meet(of[i].a, of[i].b), of[i].meet);
+		CU_ASSERT_EQUAL(xk_words_meet(of[i].b, of[i].a), of[i].meet);
+	}
+}
+
 static CU_TestInfo tests[] = {
+	{ "words meet where one is the other or has its kind", words_meet_where_one_is_the_other_or_has_its_kind },
 	{ "reference counts return to base after ten thousand opens", reference_counts_return_to_base_after_ten_thousand_opens },
 	{ "open_done precedes the first pop", open_done_precedes_the_first_pop },
 	{ "enable twice, disable twice, and the third fails", enable_twice_disable_twice_and_the_third_fails },

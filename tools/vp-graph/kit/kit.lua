@@ -11,6 +11,8 @@ local kit = (function()
   local below, above = {}, {}
   below.peer = function() return peer_sink {} end
   below.frame = function(i) return eth_mem { wire = "kit", queue = 65536, mac = mac[i] } end
+  below["frame/eth"] = below.frame
+  below["frame/fddi"] = function(i) return fddi_mem { wire = "kit", queue = 65536, mac = mac[i] } end
   below.link = function(i) return eth { over = below.frame(i) } end
   below.hostlink = function(i) return arp { neighbours = near, over = below.link(i) } end
   below.host = function(i) return ip { addr = addr[i] .. "/24", over = below.hostlink(i) } end
@@ -43,6 +45,8 @@ local kit = (function()
   above.hostlink = function(i, x) return above.host(i, ip { addr = addr[i] .. "/24", over = x }) end
   above.link = function(i, x) return above.hostlink(i, arp { neighbours = near, over = x }) end
   above.frame = function(i, x) return above.link(i, eth { over = x }) end
+  above["frame/eth"] = above.frame
+  above["frame/fddi"] = function(i, x) return above.link(i, fddi { over = x }) end
   above.cells = function(i, x) return above.port(i, aal5 { addr = addr[i], peer = addr[3 - i], over = x }) end
   above.messages = function(i, x) return reckon { n = 8, over = process { rank = i - 1, ranks = addr, over = x } } end
   above.job = function(i, x) return reckon { n = 8, over = x } end

@@ -23,8 +23,8 @@
 /* The first of the alternatives in list that the kit knows something below, or above; "" none. */
 static const char *known(const char *list, char *buf, size_t n)
 {
-	static const char *const words[] = { "frame", "link", "hostlink", "host", "port", "stream", "echo", "cells",
-					     "messages", "job", "socket", "peer" };
+	static const char *const words[] = { "frame", "frame/eth", "frame/fddi", "link", "hostlink", "host", "port",
+					     "stream", "echo", "cells", "messages", "job", "socket", "peer" };
 
 	for (; list != NULL && *list != '\0'; list += *list == '|') {
 		size_t len = strcspn(list, "|");

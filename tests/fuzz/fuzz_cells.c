@@ -5,8 +5,8 @@
  * An input is steps: bytes as they are, in a message of the port below; cells with a right HEC; a whole
  * frame with a right CRC, with a fault.  All of it goes through a graph and through a model that does each cell
  * and each frame by itself, bit by bit; what comes up must be the same frames on the same circuits, in
- * order, and each has a right CRC and length.  A difference aborts.  `make fuzz-cells` builds the libFuzzer
- * program (clang); fuzz_replay.c runs the corpus as an ordinary test.
+ * order, and each has a right CRC and length.  A difference aborts.  `make fuzz` runs it under
+ * libFuzzer; fuzz_replay.c runs the corpus as an ordinary test.
  * Invariant: nothing is kept from one input to the next: the receiver has seen a right header, circuits are new.
  */
 #include <stdio.h>

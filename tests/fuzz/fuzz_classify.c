@@ -4,7 +4,7 @@
  *
  * The first byte of an input names a world (worlds.h); then come frames, each with a byte of
  * its length before it, and length 255 binds the connection of the frame that follows, or
- * unbinds it.  A difference aborts.  `make fuzz-classify` builds the libFuzzer program (clang);
+ * unbinds it.  A difference aborts.  `make fuzz` runs it under libFuzzer;
  * fuzz_replay.c runs the corpus as an ordinary test.
  * Invariant: nothing is kept from one input to the next.
  */

@@ -4,7 +4,7 @@
  *
  * An input is a graph file.  It is loaded, checked, its errors printed, and, if it is good,
  * built, as `vp-run --check` and a start would.  It must be good exactly if there are no
- * errors.  `make fuzz-graph` builds the libFuzzer program (clang); fuzz_replay.c runs the
+ * errors.  `make fuzz` runs it under libFuzzer; fuzz_replay.c runs the
  * corpus as an ordinary test.
  * Invariant: nothing is kept from one input to the next.
  */

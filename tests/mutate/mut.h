@@ -215,6 +215,10 @@ bool mut_change_same_field(struct mut_change a, struct mut_change b);
 
 /* What holds of every session of the application; NULL or what does not. */
 const char *mut_check(void);
+bool mut_is_fragment(const struct mut_frame *f);
+/* Between two readings this frame came: it was taken by somebody or dropped for a reason, once, and what left is since
+ * mut_forget.  NULL or what is wrong. */
+const char *mut_accounts(const struct mut_counts *was, const struct mut_counts *is, const struct mut_frame *f);
 
 /* ---- mut_oracle.c ----------------------------------------------------------------------------- */
 

@@ -10,6 +10,8 @@
 #include "tests/mutate/mut.h"
 #include "runtime/upi/xk_inline.h"
 
+#define ANSWERS 80u                      /* frames that one message may cause */
+
 static bool synchronised(const struct tcp_cb *cb)
 {
 	return cb->state > TCP_S_SYN_RCVD && cb->state < TCP_S_COUNT;
@@ -121,4 +123,20 @@ const char *mut_check(void)
 			return why;
 	}
 	return NULL;
+}
+
+bool mut_is_fragment(const struct mut_frame *f)
+{
+	return f->kind != MUT_ARP && (xk_be16(f->b + f->l3 + 6) & 0x3fff) != 0;
+}
+
+const char *mut_accounts(const struct mut_counts *was, const struct mut_counts *is, const struct mut_frame *f)
+{
+	uint64_t drops = is->drops - was->drops;
+
+	if (drops == 0 && is->taken == was->taken && is->half == was->half)
+		return "a frame has vanished: nobody took it, nobody dropped it";
+	if (drops > 1 && !mut_is_fragment(f))
+		return "one frame, several drops";
+	return mut_nout() > ANSWERS ? "too many answers to one frame" : NULL;
 }

@@ -26,7 +26,6 @@
 #define PAIRS   1000u
 #define GROUP   64u                      /* cases between transfers */
 #define AGE     1024u                    /* cases between long waits */
-#define ANSWERS 80u                      /* frames that one message may cause */
 #define HANG    300u                     /* s of a case, with any tool around it */
 
 struct one {
@@ -166,23 +165,6 @@ static void make(struct mut_frame *f, const struct one *o, const struct mut_conn
 	mut_finish(f, &s, o->seal);
 }
 
-static bool is_fragment(const struct mut_frame *f)
-{
-	return f->kind != MUT_ARP && (xk_be16(f->b + f->l3 + 6) & 0x3fff) != 0;
-}
-
-/* Every frame is taken by somebody or dropped for a reason, once. */
-static const char *accounts(const struct mut_counts *was, const struct mut_counts *is, const struct mut_frame *f)
-{
-	uint64_t drops = is->drops - was->drops;
-
-	if (drops == 0 && is->taken == was->taken && is->half == was->half)
-		return "a frame has vanished: nobody took it, nobody dropped it";
-	if (drops > 1 && !is_fragment(f))
-		return "one frame, several drops";
-	return mut_nout() > ANSWERS ? "too many answers to one frame" : NULL;
-}
-
 /* A message whose sum or length is wrong is nobody's, whatever else it says. */
 static const char *was_ignored(const struct mut_counts *was, const struct mut_counts *is, const struct mut_conn *c,
 			       const struct tcp_cb *before, bool may_tell)
@@ -222,8 +204,8 @@ static const char *judge(const struct one *o, struct mut_conn *c, struct mut_tal
 	t->messages++;
 	t->dropped += is.drops != was.drops;
 	t->taken += is.drops == was.drops;
-	why = accounts(&was, &is, &f);
-	if (why == NULL && !is_fragment(&f) && (mut_lies(&f) || (!o->seal && !mut_sums_right(&f))))
+	why = mut_accounts(&was, &is, &f);
+	if (why == NULL && !mut_is_fragment(&f) && (mut_lies(&f) || (!o->seal && !mut_sums_right(&f))))
 		why = was_ignored(&was, &is, c, &before, o->seal);
 	if (why == NULL && o->setup >= MUT_established && overran(c))
 		why = "more was taken than there was room for";

@@ -8,8 +8,8 @@
  * that can be right are.
  * Held to, after every step: mut_check (numbers in order, queues as long as numbers say, the application has exactly
  * the bytes that its numbers name, caps, deadlines); every frame taken or dropped for a reason, once; a frame that lies
- * about lengths changes nothing.  At the end: sessions, handshakes and buffers are back, and, if the input asks for it,
- * a fresh connection moves 64 KiB there and back.
+ * about lengths changes nothing, nor does a segment from outside the window.  At the end: sessions, handshakes and
+ * buffers are back, and, if the input asks for it, a fresh connection moves 64 KiB there and back.
  * Invariant: nothing is kept from one input to the next but the graph, which is idle.
  */
 #include <string.h>
@@ -97,10 +97,40 @@ static void give(struct mut_frame *f)
 		fuzz_must("a frame that lies was not dropped");
 }
 
+/* What a segment from nowhere near the window must leave as it is (RFC 9293 3.10.7.4). */
+struct numbers { unsigned state; uint32_t rcv_nxt, snd_una; };
+
+static bool numbers_of(const struct mut_conn *c, struct numbers *n)
+{
+	const struct tcp_cb *cb = c->e != NULL && c->e->s != NULL ? mut_cb(c->e) : NULL;
+
+	if (cb == NULL || cb->state < TCP_S_ESTABLISHED || cb->state >= TCP_S_TIME_WAIT)
+		return false;
+	*n = (struct numbers){ cb->state, cb->rcv_nxt, cb->snd_una };
+	return true;
+}
+
+static bool is_outside(const struct mut_conn *c, const struct mut_spec *s)
+{
+	uint32_t end = s->seq + s->len + !!(s->flags & TCP_SYN) + !!(s->flags & TCP_FIN);
+
+	return tcp_gt(s->seq, c->right) || tcp_lt(end + 1, c->nxt);
+}
+
+static void changed_nothing(const struct mut_conn *c, const struct numbers *was)
+{
+	struct numbers is;
+
+	if (!numbers_of(c, &is) || is.state != was->state || is.rcv_nxt != was->rcv_nxt || is.snd_una != was->snd_una)
+		fuzz_must("a segment from outside the window has changed something");
+}
+
 static void frame(struct fuzz_in *in, const struct mut_conn *c, bool is_error, bool changed)
 {
 	static struct mut_frame f;
+	struct numbers was;
 	struct mut_spec s;
+	bool stands = numbers_of(c, &was);
 
 	if (is_error)
 		error(in, c, &s);
@@ -112,6 +142,10 @@ static void frame(struct fuzz_in *in, const struct mut_conn *c, bool is_error, b
 		mut_finish(&f, &s, true);
 	}
 	give(&f);
+	if (stands && !is_error && !changed && is_outside(c, &s))
+		changed_nothing(c, &was);
+	if (stands && numbers_of(c, &was) && tcp_gt(was.rcv_nxt, c->right + 1))
+		fuzz_must("more was taken than there was room for");
 }
 
 static void call(struct fuzz_in *in, struct mut_conn *c)

@@ -627,6 +627,7 @@ static void peer_fini(struct xk_node *n)
 		free(st->conn[i]->got);
 		free(st->conn[i]);
 	}
+	st->n = st->passive = 0;
 }
 
 static const struct xk_ops peer_ops = {
@@ -726,4 +727,13 @@ void sf_abort(struct pf *f, struct sf_conn *c)
 void sf_forget(struct sf_conn *c)
 {
 	c->n = 0;
+}
+
+void sf_forget_all(struct pf *f, const char *name)
+{
+	struct peer_state *st = pf_node(f, name)->state;
+
+	for (unsigned i = 0; i < st->n; i++)
+		xk_assert(st->conn[i]->s == NULL);
+	peer_fini(pf_node(f, name));
 }

@@ -65,5 +65,7 @@ void sf_abort(struct pf *f, struct sf_conn *c);          /* and close */
 void sf_close(struct pf *f, struct sf_conn *c);
 /* Forgets the bytes got so far. */
 void sf_forget(struct sf_conn *c);
+/* Forgets all connections of an sf_peer, all of which are closed: it has SF_CONNS anew. */
+void sf_forget_all(struct pf *f, const char *name);
 
 #endif

@@ -35,6 +35,24 @@ static void a_timeout_begins_again_with_one_segment(void)
 	down();
 }
 
+/* Without SACK: what is taken for lost has not arrived, too, and makes no room for more than the window. */
+static void duplicates_after_a_timeout_make_no_room(void)
+{
+	up(0);
+	put(20);
+	output();
+	later(1000);
+	tcp_rec_timeout(&cb, &e);
+	CU_ASSERT_EQUAL(cb.lost_out, 10 * MSS);
+	CU_ASSERT_EQUAL(output(), 1);
+	for (unsigned i = 0; i < 6; i++) {
+		ack(0, NULL);
+		CU_ASSERT_EQUAL(output(), 0);
+		CU_ASSERT(cb.sacked_out + cb.lost_out <= cb.snd_max - cb.snd_una);
+	}
+	down();
+}
+
 static void acks_of_what_was_not_repeated_show_a_spurious_timeout(void)
 {
 	up(0);
@@ -222,6 +240,7 @@ static void without_congestion_control_duplicates_repair(void)
 #define T(t) { #t, t }
 static CU_TestInfo tests[] = {
 	T(a_timeout_begins_again_with_one_segment),
+	T(duplicates_after_a_timeout_make_no_room),
 	T(acks_of_what_was_not_repeated_show_a_spurious_timeout),
 	T(a_real_timeout_is_not_taken_for_spurious),
 	T(an_old_timestamp_undoes_a_recovery),

@@ -159,9 +159,11 @@ static bool is_duplicate(const struct tcp_cb *cb, const struct tcp_seg *g, bool 
 	       !(g->flags & (TCP_SYN | TCP_FIN));
 }
 
+/* What is taken for lost, the hole at least, has not arrived: after a timeout that is all there was. */
 static void count_duplicate(struct tcp_cb *cb, struct tcp_delivery *d)
 {
-	uint32_t flight = cb->snd_max - cb->snd_una, most = flight > cb->mss ? flight - cb->mss : 0;
+	uint32_t flight = cb->snd_max - cb->snd_una, holes = max32(cb->lost_out, cb->mss);
+	uint32_t most = flight > holes ? flight - holes : 0;
 
 	if (cb->sacked_out + cb->mss <= most) {
 		cb->sacked_out += cb->mss;

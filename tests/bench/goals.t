@@ -177,6 +177,23 @@ ok "wires: the processor time of a byte" on_wires 0.05 '' '^mine  *4  *2 .* 0\.5
 ok "wires: a machine with other work is noise" on_wires 0.2 '' '0 of 1 pairs: other programs had 20 % of the two processors' rate
 ok "wires: what is not there is named" on_wires 0 'needs root' 'not measured .*needs root\|needs root' rate
 ok "wires: without the harness, how to build it" says 'tools/peers/build' goals --peers "$tmp" wire/udp
+# Under the virtual clock values are of seeds, on any machine.
+same_again() {
+	goals --format json ncs/loss/5 >"$tmp/first" && goals --format json ncs/loss/5 >"$tmp/second" || return 1
+	cat "$tmp/first"
+	grep -q '"ours": [1-9]' "$tmp/first" && cmp "$tmp/first" "$tmp/second"
+}
+ncs_line="probe = \"off-rate\", graph = \"ncs-line.lua\", arg = \"20\""
+ncs_line="$ncs_line, args = { \"--virtual\", \"flow=rate\", \"pace=10Mbit/s\", \"offered=1350\", \"rate=0bit/s\" }"
+ok "goodput over a line that loses is the same again" same_again
+ok "... and is less than the line has" sh -c "sed -n 's/^ *\"ratio\": \([0-9.]*\).*/\1/p' '$tmp/first' |
+	awk '\$1 > 0.3 && \$1 < 0.95 { n++ } END { exit n != 1 }'"
+ok "a rate control keeps the rate that was asked for" says '^ncs/rate .*holds' goals --pairs 5 ncs/rate
+ok "... and half of another one is 50 % off" other_rows \
+	"{ $row, ours = { $ncs_line }, reference = { probe = \"one\" } }" '^mine  *\(49\.9\|50\)'
+ok "a choice of control is measured" fits_schema ncs/choice/window-none
+ok "... and is two arguments" other_rows \
+	"{ $row, ours = { probe = \"choice\", graph = \"ncs-line.lua\" }, reference = { probe = \"one\" } }" 'a choice is the last two'
 ok "a time without a unit: wrong usage" code 2 goals --time 5 checksum-copy
 ok "no pairs: wrong usage" code 2 goals --pairs 0 checksum-copy
 ok "a format that is none: wrong usage" code 2 goals --format csv checksum-copy

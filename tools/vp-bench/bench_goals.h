@@ -82,7 +82,7 @@ struct goal {
 	const struct goal *point;         /* a row over a range has points instead of sides; else NULL */
 	unsigned    npoints;
 };
-#define GOAL_ROWS   64u
+#define GOAL_ROWS   96u
 #define GOAL_POINTS 192u                /* of all rows */
 /* The table (goal_rows.lua), NULL id last, for as long as the program runs; NULL, and why. */
 const struct goal *goal_rows(char *why, size_t n);
@@ -178,6 +178,13 @@ const char *goal_lacks_arena(struct goals *g, const struct goal_side *s);
 enum goal_fault side_wire_rate(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_wire_cost(struct goals *g, const struct goal_side *s, double *v, char *why);
 const char *goal_lacks_wire(struct goals *g, const struct goal_side *s);
+
+/* bench_goals_ncs.c: under the virtual clock bits of payload a second that the node `sink` had, and by how many per cent
+ * they are off the Mbit/s of peer_arg; ns that flow and error control, the last two arguments, add to a packet of an
+ * echo. */
+enum goal_fault side_goodput(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_off_rate(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_choice(struct goals *g, const struct goal_side *s, double *v, char *why);
 
 /* bench_goals_probe.c: the median round trip of a cache line between two
  * processors in ns, 0 when it could not be measured. */

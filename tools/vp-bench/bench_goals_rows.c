@@ -69,6 +69,9 @@ static const struct probe {
 	{ "native", side_native, NULL },
 	{ "arena", side_arena, goal_lacks_arena },
 	{ "xdp-run", side_xdp_run, goal_lacks_arena },
+	{ "goodput", side_goodput, NULL },
+	{ "off-rate", side_off_rate, NULL },
+	{ "choice", side_choice, NULL },
 	{ "wire-rate", side_wire_rate, goal_lacks_wire },
 	{ "wire-cost", side_wire_cost, goal_lacks_wire },
 };

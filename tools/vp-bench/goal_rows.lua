@@ -106,6 +106,48 @@ local function wires(probe, whats, sides, reference)
   return points
 end
 
+-- ---- ncs ------------------------------------------------------------------------------------
+
+-- Goodput of selective repeat under credit over a line that loses, over that of the line that does not; bars in per cent.
+local function loss(percent, target, stretch)
+  local args = "--virtual flow=credit error=selective_repeat"
+  return {
+    id = ("ncs/loss/%d"):format(percent),
+    what = ("ncs, selective repeat: goodput where %d %% of frames are lost each way / none"):format(percent),
+    unit = "bit/s", sense = "rate", target = target, stretch = stretch,
+    note = "virtual time; 100 Mbit/s, 1 ms each way, 128 buffers, messages of 1 KiB",
+    ours = run("goodput", "ncs-line.lua", ("%s loss=%d%%"):format(args, percent), { warmup = 1 }),
+    reference = run("goodput", "ncs-line.lua", args, { warmup = 1 }),
+  }
+end
+
+local function paces()
+  local points = {}
+  for i, mbit in ipairs { 1, 10, 100, 1000, 5000 } do
+    points[i] = {
+      name = tostring(mbit),
+      ours = run("off-rate", "ncs-line.lua", ("--virtual flow=rate pace=%dMbit/s offered=%d rate=0bit/s tick=16us"):format(
+        mbit, mbit * 135), { arg = tostring(mbit) }),
+      reference = { probe = "one" },
+    }
+  end
+  return points
+end
+
+-- What each control adds to a packet, alone and in pairs.
+local function choices()
+  local points = {}
+  for _, c in ipairs { { "window", "none" }, { "credit", "none" }, { "none", "go_back_n" },
+                       { "none", "selective_repeat" }, { "credit", "selective_repeat" } } do
+    points[#points + 1] = {
+      name = ("%s-%s"):format(c[1], c[2]),
+      ours = run("choice", "../ncs-echo.lua", ("count=0 conns=1 size=1000 ahead=1 vps=1 flow=%s error=%s"):format(c[1], c[2])),
+      reference = { probe = "one" },
+    }
+  end
+  return points
+end
+
 local ROWS <const> = {
   {
     id = "udp/lwip", what = "UDP 64 B send+receive, checksum and copies / lwIP",
@@ -497,6 +539,23 @@ local ROWS <const> = {
     note = "every lock is counted; of 64 that are taken one's time is measured",
     ours = run("time", "udp-up.lua", "burst=1 entry=lock"),
     reference = run("time", "udp-up.lua", "burst=1 entry=lock lock_times=false"),
+  },
+  loss(1, 0.97, 0.98),
+  loss(5, 0.92, 0.94),
+  loss(10, 0.85, 0.88),
+  loss(30, 0.6, 0.66),
+  {
+    id = "ncs/rate", what = "ncs, rate control: how far off the rate that was asked for",
+    unit = "%", sense = "value", target = 0.5, stretch = 0.3,
+    range = "1, 10, 100, 1000 and 5000 Mbit/s, in virtual time",
+    points = paces(),
+  },
+  {
+    id = "ncs/choice", what = "ncs, what flow and error control add to a packet",
+    unit = "ns", sense = "value", target = 15, stretch = 10,
+    range = "window, credit, go-back-N, selective repeat, and credit with selective repeat",
+    note = "processor time of an echo of 1000 B, less that with neither control, by its two packets",
+    points = choices(),
   },
 }
 

@@ -2,9 +2,11 @@
 /*
  * arp_priv.h - what the files of the address resolution protocol share.
  *
- *   arp.c        sessions: the down path, pending messages, timers
+ *   arp.c        the node: opening, controls, life
+ *   arp_sess.c   sessions: the down path, pending messages, timers
  *   arp_input.c  packets: checked, answered, learned from
  *   arp_table.c  the neighbours, one table for all VPs
+ *   arp_own.c    our own addresses
  *
  * One mutex per node guards the table and the lists of hosts to tell; it nests
  * in nothing and nothing but an RCU section nests in it.  A resolved session
@@ -19,6 +21,7 @@
 #include "runtime/base/xk_list.h"
 #include "runtime/mem/xk_slab.h"
 #include "runtime/sync/xk_sync.h"
+#include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_proto.h"
 #include "runtime/vp/xk_call.h"
 #include "runtime/vp/xk_timer.h"
@@ -31,7 +34,6 @@
 #define ARP_DEFEND       (10 * XK_SEC)   /* RFC 5227 DEFEND_INTERVAL */
 #define ARP_ANNOUNCE     (2 * XK_SEC)    /* RFC 5227 ANNOUNCE_INTERVAL */
 #define ARP_ANNOUNCES    2u              /* RFC 5227 ANNOUNCE_NUM */
-#define ARP_LOCKTIME     XK_SEC          /* a neighbour's address changes at most so often */
 #define ARP_TELL         (10 * XK_SEC)   /* changes are logged at most so often */
 #define ARP_OP_REQUEST   1u
 #define ARP_OP_REPLY     2u
@@ -56,7 +58,7 @@ enum {
 	ARP_COUNT_REQ_IN, ARP_COUNT_REP_IN, ARP_COUNT_REQ_OUT, ARP_COUNT_REP_OUT,
 	ARP_COUNT_LEARNED, ARP_COUNT_REFRESHED, ARP_COUNT_CHANGED, ARP_COUNT_IGNORED,
 	ARP_COUNT_CONFLICTS, ARP_COUNT_DEFENDED, ARP_COUNT_EVICTED, ARP_COUNT_FAILED, ARP_COUNT_PROBES,
-	ARP_COUNT_REACHED,
+	ARP_COUNT_REACHED, ARP_COUNT_CONTESTED,
 };
 
 /* ---- the table ------------------------------------------------------------------- */
@@ -68,10 +70,12 @@ struct arp_entry {
 	xk_ns               updated;      /* by a packet of the neighbour */
 	xk_ns               reached;      /* by progress of a protocol above; 0: never */
 	xk_ns               failed_until;
+	bool                suspect;      /* another station claims host since it was confirmed */
 	/* Guarded by the mutex. */
 	xk_ns               last_request; /* valid when asked */
 	xk_ns               probe_at;     /* valid when delayed: used since it was doubted */
 	bool                asked, is_static, used, delayed;
+	bool                asked_all;    /* everybody, since it was confirmed */
 	struct xk_listed      lru;          /* most recently touched first */
 	struct arp_table   *table;
 	struct xk_rcu_head  rcu;
@@ -116,20 +120,54 @@ struct arp_rep {
 	uint32_t        changed[ARP_CHANGED_MAX];
 };
 
-/* DOUBTED: not confirmed for `reachable`; OLD: for `timeout`. */
-enum arp_answer { ARP_UNKNOWN, ARP_KNOWN, ARP_DOUBTED, ARP_OLD, ARP_FAILED };
+/* ---- sessions -------------------------------------------------------------------------- */
+
+/* DOUBTED: nobody has used it since; DELAYED: somebody has. */
+enum arp_state { ARP_S_PENDING, ARP_S_OPEN, ARP_S_DOUBTED, ARP_S_DELAYED, ARP_S_PROBING, ARP_S_FIXED };
+
+struct arp_sess {
+	struct xk_sess  s;
+	struct xk_timer timer;
+	struct xk_msgq  queue;
+	struct xk_listed left;
+	uint32_t        host;
+	uint8_t         state;
+	uint8_t         tries;
+	uint8_t         mac[6];
+};
+
+static inline struct arp_sess *arp_sess(struct xk_sess *s)
+{
+	return (struct arp_sess *)s;
+}
+
+static inline struct xk_key arp_key(uint32_t host, const struct xk_node *type)
+{
+	return (struct xk_key){ { host, type->no } };
+}
+
+/* Bound, with one reference; NULL: *err says why. */
+struct xk_sess *arp_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, uint32_t host, int *err);
+void arp_close(struct xk_sess *s);
+/* The oldest that is closed and waits does so no longer; what somebody opened again since is his. */
+void arp_give_up_left(struct arp_rep *st);
+
+/* ---- the table's answers ------------------------------------------------------------------ */
+
+/* SUSPECT: it is to be asked for now; DOUBTED: not confirmed for `reachable`; OLD: for `timeout`. */
+enum arp_answer { ARP_UNKNOWN, ARP_KNOWN, ARP_SUSPECT, ARP_DOUBTED, ARP_OLD, ARP_FAILED };
 struct arp_view { uint8_t mac[6]; xk_ns until; };
 
 int  arp_table_init(struct xk_node *n, struct xk_errs *e);
 void arp_table_fini(struct xk_node *n);
-/* Lock-free.  KNOWN, DOUBTED, OLD: v is filled; until, when it is no more KNOWN, is XK_NS_NEVER
+/* Lock-free.  KNOWN, SUSPECT, DOUBTED, OLD: v is filled; until, when it is no more KNOWN, is XK_NS_NEVER
  * for a static one. */
 enum arp_answer arp_lookup(struct xk_rep *r, uint32_t host, struct arp_view *v);
 /* The same, and this VP hears of changes from now on. */
 enum arp_answer arp_use(struct xk_rep *r, uint32_t host, struct arp_view *v);
-/* A session needs host: makes or touches the entry.  1: ask the network now;
- * 0: somebody asked less than `retry` ago; XK_E_NOMEM. */
-int  arp_want(struct xk_rep *r, uint32_t host);
+/* A session needs host: makes or touches the entry.  1: ask now, everybody or the station that it
+ * has; 0: somebody asked less than `retry` ago; XK_E_NOMEM. */
+int  arp_want(struct xk_rep *r, uint32_t host, bool everybody);
 /* A doubted entry is used: when to probe it, `delay` after the first use by any VP. */
 xk_ns arp_delay(struct xk_rep *r, uint32_t host);
 /* Nobody answered: the entry is unresolved, and failed for a while. */
@@ -141,6 +179,8 @@ void arp_learn(struct xk_rep *r, uint32_t host, const uint8_t mac[6], bool creat
 
 /* ---- own addresses ----------------------------------------------------------------- */
 
+/* Not of a group, this host, or none. */
+bool arp_is_host_address(uint32_t a);
 int  arp_own_add(struct xk_node *n, const struct arp_addr *a);
 /* NULL: not ours. */
 struct arp_own *arp_own_find(struct xk_node *n, uint32_t addr);

@@ -184,6 +184,8 @@ static enum arp_answer answer(struct xk_rep *r, struct arp_entry *e, struct arp_
 	mac_bytes(mac, v->mac);
 	last = confirmed(e);
 	v->until = e->is_static ? XK_NS_NEVER : last + holds(c);
+	if (xk_load_relaxed(&e->suspect) && now < last + c->timeout)
+		return ARP_SUSPECT;
 	if (v->until > now)
 		return ARP_KNOWN;
 	return now < last + c->timeout ? ARP_DOUBTED : ARP_OLD;
@@ -214,7 +216,7 @@ enum arp_answer arp_use(struct xk_rep *r, uint32_t host, struct arp_view *v)
 /* ---- changes ------------------------------------------------------------------------------- */
 
 /* Takes the turn to ask, at most one per host and `retry`. */
-static int take_turn(struct xk_rep *r, struct arp_entry *e)
+static int take_turn(struct xk_rep *r, struct arp_entry *e, bool everybody)
 {
 	const struct arp_conf *c = r->conf;
 	xk_ns now = xk_vp_now();
@@ -222,11 +224,12 @@ static int take_turn(struct xk_rep *r, struct arp_entry *e)
 	if (e->asked && now < e->last_request + c->retry)
 		return 0;
 	e->asked = true;
+	e->asked_all |= everybody;
 	e->last_request = now;
 	return 1;
 }
 
-int arp_want(struct xk_rep *r, uint32_t host)
+int arp_want(struct xk_rep *r, uint32_t host, bool everybody)
 {
 	struct arp_table *t = table_of(r->node);
 	struct arp_entry *e;
@@ -237,7 +240,7 @@ int arp_want(struct xk_rep *r, uint32_t host)
 	if (e != NULL) {
 		touch(e, true);
 		set_interest(e, r->no);
-		turn = take_turn(r, e);
+		turn = take_turn(r, e, everybody);
 	}
 	xk_mutex_unlock(&t->lock);
 	return turn;
@@ -273,6 +276,7 @@ void arp_fail(struct xk_rep *r, uint32_t host)
 	e = find(t, host);
 	if (e != NULL && answer(r, e, &v) != ARP_KNOWN) {   /* not confirmed a moment ago, by another VP */
 		xk_store_relaxed(&e->failed_until, xk_vp_now() + c->fail);
+		xk_store_relaxed(&e->suspect, false);
 		xk_store_release(&e->mac, 0);
 		xk_count(r->count[ARP_COUNT_FAILED]);
 	}
@@ -283,8 +287,9 @@ static void publish(struct arp_entry *e, uint64_t mac, xk_ns now)
 {
 	xk_store_relaxed(&e->updated, now);
 	xk_store_relaxed(&e->failed_until, 0);
+	xk_store_relaxed(&e->suspect, false);
 	xk_store_release(&e->mac, mac);   /* pairs with answer() */
-	e->delayed = false;
+	e->delayed = e->asked_all = false;
 }
 
 /* Most calls end at the first line: many connections may stand on one neighbour.  What locks
@@ -301,37 +306,53 @@ void arp_reached(struct xk_rep *r, uint32_t host, const uint8_t mac[6])
 	e = find(t, host);
 	if (e != NULL && !e->is_static && e->mac == mac_word(mac)) {
 		xk_store_relaxed(&e->reached, now);
-		e->delayed = false;
+		e->delayed = e->asked_all = false;
 		xk_count(r->count[ARP_COUNT_REACHED]);
 	}
 	xk_mutex_unlock(&t->lock);
 }
 
-/* Has the network been asked for host since the entry was confirmed, which is not lately? */
-static bool wanted(const struct arp_entry *e, const struct arp_conf *c, xk_ns now)
+/* Somebody else claims the host: whoever stands on the entry asks its station now. */
+static unsigned contest(struct arp_entry *e)
 {
-	return e->asked && (e->mac == 0 || (e->last_request > e->updated && now >= e->updated + holds(c)));
+	if (e->suspect)
+		return ARP_COUNT_IGNORED;
+	xk_store_relaxed(&e->suspect, true);
+	tell_interested(e);
+	return ARP_COUNT_CONTESTED;
+}
+
+/* What becomes of an entry when another station claims its host.  One that a session of ours has
+ * stood on is given up only when its station was asked and was silent, so that everybody was
+ * asked: a packet that nobody asked for cuts no connection. */
+static unsigned claim(struct xk_rep *r, struct arp_entry *e, uint64_t mac, xk_ns now)
+{
+	const struct arp_conf *c = r->conf;
+	bool fresh = e->mac != 0 && now < e->updated + c->timeout;
+
+	if (!c->learn && !(e->mac == 0 ? e->asked : e->asked_all))
+		return ARP_COUNT_IGNORED;
+	/* Two stations that quarrel over an address shall not drive our sessions, nor what we ask. */
+	if (fresh && now < e->updated + c->retry)
+		return ARP_COUNT_IGNORED;
+	if (fresh && e->used && !e->asked_all)
+		return contest(e);
+	publish(e, mac, now);
+	tell_interested(e);
+	return fresh ? ARP_COUNT_CHANGED : ARP_COUNT_LEARNED;
 }
 
 /* What an entry makes of a neighbour's word; the counter that says so. */
 static unsigned merge(struct xk_rep *r, struct arp_entry *e, uint64_t mac)
 {
-	const struct arp_conf *c = r->conf;
 	xk_ns now = xk_vp_now();
-	bool fresh = e->mac != 0 && now < e->updated + c->timeout;
 
-	if (e->is_static || (!c->learn && e->mac != mac && !wanted(e, c, now)))
+	if (e->is_static)
 		return ARP_COUNT_IGNORED;
-	if (e->mac == mac) {
-		publish(e, mac, now);
-		return ARP_COUNT_REFRESHED;
-	}
-	/* Two stations that quarrel over an address shall not drive our sessions. */
-	if (fresh && now < e->updated + ARP_LOCKTIME)
-		return ARP_COUNT_IGNORED;
+	if (e->mac != mac)
+		return claim(r, e, mac, now);
 	publish(e, mac, now);
-	tell_interested(e);
-	return fresh ? ARP_COUNT_CHANGED : ARP_COUNT_LEARNED;
+	return ARP_COUNT_REFRESHED;
 }
 
 /* May this change be logged now?  Says how many could not before. */
@@ -376,87 +397,13 @@ void arp_learn(struct xk_rep *r, uint32_t host, const uint8_t mac[6], bool creat
 		was = e->mac;
 		what = merge(r, e, mac_word(mac));
 	}
-	if (e != NULL && what != ARP_COUNT_IGNORED)
+	if (e != NULL && what != ARP_COUNT_IGNORED && what != ARP_COUNT_CONTESTED)
 		touch(e, false);
 	say = what == ARP_COUNT_CHANGED && may_tell(t, xk_vp_now(), &untold);
 	xk_mutex_unlock(&t->lock);
 	xk_count(r->count[what]);
 	if (say)
 		tell(r, host, was, mac, untold);
-}
-
-/* ---- own addresses ---------------------------------------------------------------------------- */
-
-static struct arp_own *own_find(struct arp_table *t, uint32_t addr)
-{
-	unsigned n = xk_load_acquire(&t->nown);   /* pairs with arp_own_add */
-
-	for (unsigned i = 0; i < n; i++)
-		if (t->own[i].addr == addr)
-			return &t->own[i];
-	return NULL;
-}
-
-struct arp_own *arp_own_find(struct xk_node *n, uint32_t addr)
-{
-	return own_find(table_of(n), addr);
-}
-
-static bool is_host_address(uint32_t a)
-{
-	return a >> 24 != 0 && a >> 24 != 127 && a < 0xe0000000u;
-}
-
-int arp_own_add(struct xk_node *n, const struct arp_addr *a)
-{
-	struct arp_table *t = table_of(n);
-	struct arp_own *o;
-	int err = XK_OK;
-
-	if (!is_host_address(a->addr) || a->len > 32)
-		return XK_E_INVAL;
-	xk_mutex_lock(&t->lock);
-	o = own_find(t, a->addr);
-	if (o != NULL) {
-		xk_store_relaxed(&o->len, a->len);
-	} else if (t->nown == ARP_ADDRS_MAX) {
-		err = XK_E_NOSPC;
-	} else {
-		t->own[t->nown] = (struct arp_own){ .addr = a->addr, .len = a->len };
-		xk_store_release(&t->nown, t->nown + 1);
-	}
-	xk_mutex_unlock(&t->lock);
-	return err;
-}
-
-bool arp_is_broadcast(struct xk_node *n, uint32_t host)
-{
-	struct arp_table *t = table_of(n);
-	unsigned nown = xk_load_acquire(&t->nown);
-
-	for (unsigned i = 0; i < nown; i++) {
-		uint8_t len = xk_load_relaxed(&t->own[i].len);
-
-		/* A network of one or two hosts has no broadcast (RFC 3021). */
-		if (len > 0 && len < 31 && host == (t->own[i].addr | UINT32_MAX >> len))
-			return true;
-	}
-	return host == UINT32_MAX;
-}
-
-bool arp_may_defend(struct xk_node *n, struct arp_own *own, xk_ns now)
-{
-	struct arp_table *t = table_of(n);
-	bool may;
-
-	xk_mutex_lock(&t->lock);
-	may = !own->defended || now >= own->last_defence + ARP_DEFEND;
-	if (may) {
-		own->defended = true;
-		own->last_defence = now;
-	}
-	xk_mutex_unlock(&t->lock);
-	return may;
 }
 
 /* ---- making and ending -------------------------------------------------------------------------- */
@@ -466,7 +413,7 @@ static int add_static(struct xk_node *n, uint32_t host, const uint8_t mac[6], st
 	struct arp_table *t = table_of(n);
 	struct arp_entry *en;
 
-	if (!is_host_address(host) || (mac[0] & 1) || mac_word(mac) == ARP_MAC_SET) {
+	if (!arp_is_host_address(host) || (mac[0] & 1) || mac_word(mac) == ARP_MAC_SET) {
 		xk_errs_add(e, n->file, n->line, 0,
 			    "%s: parameter 'neighbours' needs a host's address and its station's", n->name);
 		return XK_E_INVAL;

@@ -105,7 +105,7 @@ static void without_learning_only_answers_to_our_questions_count(void)
 	pf_down(&f);
 }
 
-static void a_neighbour_that_moves_takes_its_sessions_along_once_a_second(void)
+static void a_neighbour_that_moves_takes_its_sessions_along_when_its_old_station_is_silent(void)
 {
 	struct xk_sess *s;
 
@@ -114,10 +114,15 @@ static void a_neighbour_that_moves_takes_its_sessions_along_once_a_second(void)
 	pf_push(&f, 1, s, "x", 1);
 	says_reply(0, peer, THEM);
 	says_request(0, other, THEM, THEM);               /* too soon: ignored */
-	pf_push(&f, 1, s, "y", 1);
-	CU_ASSERT_EQUAL(memcmp(last_data()->bytes, peer, 6), 0);
+	CU_ASSERT_EQUAL(pf_count(&f, "arp", "contested"), 0);
 	pf_run(&f, 2 * XK_SEC);
 	says_request(0, other, THEM, THEM);
+	CU_ASSERT_EQUAL(pf_count(&f, "arp", "contested"), 1);
+	pf_push(&f, 1, s, "y", 1);
+	CU_ASSERT_EQUAL(memcmp(last_data()->bytes, peer, 6), 0);
+	pf_run(&f, 3 * XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "arp", "probes_out"), 3);
+	says_reply(0, other, THEM);
 	CU_ASSERT_EQUAL(pf_count(&f, "arp", "changed"), 1);
 	pf_push(&f, 1, s, "z", 1);
 	CU_ASSERT_EQUAL(memcmp(last_data()->bytes, other, 6), 0);
@@ -593,7 +598,7 @@ static CU_TestInfo tests[] = {
 	T(a_probe_is_answered_and_teaches_nothing),
 	T(a_request_to_us_teaches_and_others_do_not),
 	T(without_learning_only_answers_to_our_questions_count),
-	T(a_neighbour_that_moves_takes_its_sessions_along_once_a_second),
+	T(a_neighbour_that_moves_takes_its_sessions_along_when_its_old_station_is_silent),
 	T(static_entries_never_change_and_never_age),
 	T(a_static_entry_of_a_group_is_refused_before_start),
 	T(an_old_entry_is_used_once_more_and_confirmed),

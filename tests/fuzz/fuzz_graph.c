@@ -4,7 +4,7 @@
  *
  * An input is a graph file.  It is loaded, checked, its errors printed, and, if it is good,
  * built, as `vp-run --check` and a start would.  It must be good exactly if there are no
- * errors.  `make fuzz` runs it under libFuzzer; fuzz_replay.c runs the
+ * errors, and each error is a sentence at a line that there is.  `make fuzz` runs it under libFuzzer; fuzz_replay.c runs the
  * corpus as an ordinary test.
  * Invariant: nothing is kept from one input to the next.
  */
@@ -14,8 +14,9 @@
 
 #include "runtime/compose/xk_compose.h"
 #include "runtime/mem/xk_mem.h"
+#include "tests/fuzz/fuzz_errs.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#define NAME "fuzz.lua"
 
 static void print_all(const struct xk_spec *s, struct xk_errs *e)
 {
@@ -50,11 +51,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		xk_rcu_register();
 	ready = true;
 	live = xk_alloc_live();
-	load = xk_spec_load_text(&s, "fuzz.lua", (const char *)data, size, NULL, e);
+	load = xk_spec_load_text(&s, NAME, (const char *)data, size, NULL, e);
 	if (s == NULL || e == NULL || w == NULL)
 		abort();
 	check = xk_spec_check(s, e, w);
 	print_all(s, e);
+	fuzz_located(e, NAME, data, size);
 	if ((load == XK_OK && check == XK_OK) != (xk_errs_count(e) == 0))
 		abort();
 	if (xk_errs_count(e) == 0 && xk_spec_plan(s) != NULL && xk_spec_plan(s)->mem.limit <= (1u << 30))

@@ -4,8 +4,8 @@
  *
  * An input is a graph file.  It is loaded, checked, its errors printed, and, if it is good,
  * built, as `vp-run --check` and a start would.  It must be good exactly if there are no
- * errors, and each error is a sentence at a line that there is.  `make fuzz` runs it under libFuzzer; fuzz_replay.c runs the
- * corpus as an ordinary test.
+ * errors, and each error is a sentence at a line that there is.  `make fuzz` runs it under
+ * libFuzzer; fuzz_replay.c runs the corpus as an ordinary test.
  * Invariant: nothing is kept from one input to the next.
  */
 #include <stdio.h>

@@ -60,8 +60,8 @@ static void parse(const uint8_t *bytes, uint32_t n)
 	memcpy(buf, bytes, head);
 	status = http_parse(buf, head, &q);
 	if (status == 0) {
-		const char *const said[] = { q.path, q.raw, q.query, q.host, q.range, q.if_range, q.if_match, q.if_none_match,
-					     q.if_modified, q.if_unmodified };
+		const char *const said[] = { q.path, q.raw, q.query, q.host, q.range, q.if_range, q.if_match,
+					     q.if_none_match, q.if_modified, q.if_unmodified };
 
 		for (unsigned i = 0; i < XK_ARRAY_LEN(said); i++)
 			inside(said[i], buf, room);

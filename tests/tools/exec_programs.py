@@ -131,6 +131,11 @@ def late_use():
     s = socket.create_connection((host, PORT))
     while info(s)[0] == 1:                      # not one byte is read until the reset has come
         pass
+    s.send(b"y")                                # into a connection that is none
+    try:
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)   # what was written has gone by then
+    except OSError:
+        pass
     got = b""
     try:
         while data := s.recv(65536):

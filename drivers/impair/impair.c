@@ -365,10 +365,12 @@ static int impair_control(struct xk_rep *r, unsigned op, void *buf, unsigned len
 	int res;
 
 	(void)len;
-	if (op != XK_CTL_STAND && op != XK_CTL_MOVE && op != XK_CTL_LEAVE && op != XK_CTL_ORPHANS)
+	if (op != XK_CTL_STAND && op != XK_CTL_MOVE && op != XK_CTL_LEAVE && op != XK_CTL_ORPHANS &&
+	    op != XK_CTL_HANDED)
 		return XK_E_NOTSUP;
 	res = xk_asked(r, buf);
-	if (res <= 0 || op == XK_CTL_ORPHANS)    /* who is above has one session, and closes it */
+	/* Who is above has one session, and closes it; nothing is enabled. */
+	if (res <= 0 || op == XK_CTL_ORPHANS || op == XK_CTL_HANDED)
 		return res > 0 ? XK_OK : res;
 	return op == XK_CTL_STAND ? impair_stand(r, buf) : op == XK_CTL_MOVE ? impair_move(r, buf) : impair_leave(r);
 }

@@ -129,8 +129,7 @@ struct virt_enable {
 	struct virt_enable *next;
 	struct xk_node     *rcv, *type;
 	struct xk_parts     ps;
-	bool                adopted;     /* the enable below is another's, under `key` there; ps says nothing */
-	struct xk_key       key;
+	bool                adopted;     /* the enable below was another's, and ps says nothing */
 };
 
 static struct xk_key type_key(const struct xk_node *type)
@@ -186,16 +185,24 @@ static void list_in(struct xk_node *n, struct virt_enable *v)
 	xk_structure_unlock(n);
 }
 
-/* One of rcv's, off the list: whatever it is, or of this type and these parts, made here.  NULL: there is none. */
-static struct virt_enable *list_out(struct xk_node *n, const struct xk_node *rcv, const struct xk_node *type,
-				    const struct xk_parts *ps)
+/* What is looked for: type NULL, whatever it is; ps NULL, whatever its parts; adopted, one whose parts are not known. */
+struct virt_wanted { const struct xk_node *rcv, *type; const struct xk_parts *ps; bool adopted; };
+
+static bool is_wanted(const struct virt_enable *v, const struct virt_wanted *w)
+{
+	if (v->rcv != w->rcv || (w->type != NULL && v->type != w->type))
+		return false;
+	return w->adopted ? v->adopted : w->ps == NULL || (!v->adopted && same_parts(&v->ps, w->ps));
+}
+
+/* One off the list; NULL: there is none. */
+static struct virt_enable *list_out(struct xk_node *n, const struct virt_wanted *w)
 {
 	struct virt_node *st = n->state;
 	struct virt_enable **pv = &st->enables, *v;
 
 	xk_structure_lock(n);
-	while ((v = *pv) != NULL &&
-	       (v->rcv != rcv || (ps != NULL && (v->type != type || v->adopted || !same_parts(&v->ps, ps)))))
+	while ((v = *pv) != NULL && !is_wanted(v, w))
 		pv = &v->next;
 	if (v != NULL)
 		*pv = v->next;
@@ -230,13 +237,23 @@ int virt_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *typ
 	return XK_OK;
 }
 
+/* What others had enabled below: a layer there has noted it for n, others have nothing but the enable itself. */
+static void adopted_undo(struct xk_node *n, struct virt_enable *v)
+{
+	struct xk_rep *below = n->down[0]->rep[0];
+	struct xk_handed h = { .a = { .of = below }, .rcv = n, .type = v->type };
+
+	if (xk_control(below, XK_CTL_HANDED, &h, sizeof h) != XK_OK)
+		(void)xk_enable_unbind_type(n->down[0], n, v->type);
+}
+
 /* Undoes v, which is off the list, everywhere. */
 static void enable_undo(struct xk_node *n, struct virt_enable *v)
 {
 	struct xk_key k = type_key(v->type);
 
 	if (v->adopted)
-		(void)xk_enable_unbind(n->down[0], &v->key, n, v->type);
+		adopted_undo(n, v);
 	for (unsigned i = 0; !v->adopted && i < n->ndown; i++)
 		disable_below(n, i, v->type, &v->ps);
 	(void)xk_enable_unbind(n, &k, v->rcv, v->type);
@@ -245,11 +262,18 @@ static void enable_undo(struct xk_node *n, struct virt_enable *v)
 
 int virt_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
 {
+	struct virt_wanted w = { .rcv = rcv, .type = type, .ps = ps };
 	struct virt_enable *v;
 	struct xk_parts none;
 
 	xk_parts_init(&none, 0);
-	v = list_out(n, rcv, type, ps != NULL ? ps : &none);
+	if (ps == NULL)
+		w.ps = &none;
+	v = list_out(n, &w);
+	/* A layer above gives up what it had enabled before this one came between. */
+	w.adopted = v == NULL && rcv->proto->offers != NULL;
+	if (w.adopted)
+		v = list_out(n, &w);
 	if (v == NULL)
 		return XK_E_NOENT;
 	enable_undo(n, v);
@@ -258,9 +282,10 @@ int virt_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *ty
 
 void virt_open_disable_all(struct xk_node *n, struct xk_node *rcv)
 {
+	const struct virt_wanted w = { .rcv = rcv };
 	struct virt_enable *v;
 
-	while ((v = list_out(n, rcv, NULL, NULL)) != NULL)
+	while ((v = list_out(n, &w)) != NULL)
 		enable_undo(n, v);
 }
 
@@ -395,8 +420,27 @@ static int virt_adopt(struct xk_node *n, const struct xk_adopt *a)
 		xk_free(v);
 		return err;
 	}
-	*v = (struct virt_enable){ .rcv = a->rcv, .type = a->e->type, .adopted = true, .key = a->e->map.key };
+	*v = (struct virt_enable){ .rcv = a->rcv, .type = a->e->type, .adopted = true };
 	list_in(n, v);
+	return XK_OK;
+}
+
+/* Nobody enables by it meanwhile: what it notes is locked for those who look at other lists. */
+static int virt_handed(struct xk_node *n, const struct xk_handed *h)
+{
+	const struct virt_wanted w = { .rcv = h->rcv, .type = h->type };
+	struct virt_node *st = n->state;
+	struct virt_enable *v;
+
+	if (h->now == NULL) {
+		while ((v = list_out(n, &w)) != NULL)
+			enable_undo(n, v);
+		return XK_OK;
+	}
+	xk_structure_lock(n);
+	for (v = st->enables; v != NULL; v = v->next)
+		v->rcv = v->rcv == h->rcv ? h->now : v->rcv;
+	xk_structure_unlock(n);
 	return XK_OK;
 }
 
@@ -413,10 +457,12 @@ int virt_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	(void)len;
 	if (op == XK_CTL_MOVE)
 		return xk_app_move(r, buf, virt_key);
-	if (op != XK_CTL_STAND && op != XK_CTL_ADOPT && op != XK_CTL_ORPHANS)
+	if (op != XK_CTL_STAND && op != XK_CTL_ADOPT && op != XK_CTL_ORPHANS && op != XK_CTL_HANDED)
 		return XK_E_NOTSUP;
 	res = xk_asked(r, buf);
 	if (res <= 0)
 		return res;
+	if (op == XK_CTL_HANDED)
+		return virt_handed(r->node, buf);
 	return op == XK_CTL_STAND ? virt_stand(r, buf) : op == XK_CTL_ADOPT ? virt_adopt(r->node, buf) : virt_orphans(r);
 }

@@ -186,8 +186,26 @@ static int seat_outs(struct change *c, const struct xk_want *w, unsigned way, st
 	return n == s->base ? XK_OK : seat_fault(c, w, "would lie over another node, and what it has open stays where it is");
 }
 
-/* A layer keeps whom it received an enable for and where it has it: only where nobody else beside the seat has such
- * a record, and nobody adds to it or takes of it, does what is enabled stay of one piece. */
+/* Does anybody bind meanwhile through n? */
+static bool is_bound_through(const struct change *c, const struct xk_node *n)
+{
+	for (unsigned i = 0; i < xk_graph_slots(c->g); i++) {
+		const struct xk_node *x = xk_graph_slot(c->g, i);
+
+		for (unsigned k = 0; x != NULL && k < x->ndown; k++)
+			if (x->down[k] == n && (binds_meanwhile(x->proto) || (hands_on(x->proto) && is_bound_through(c, x))))
+				return true;
+	}
+	return false;
+}
+
+/* A layer keeps whom it received an enable for: it has to tell of it, and nobody may add to that or take of it, for
+ * what is enabled to stay of one piece. */
+static bool keeps_track(const struct change *c, const struct xk_node *n)
+{
+	return !hands_on(n->proto) || (upi_can(n, XK_CTL_HANDED) && !is_bound_through(c, n));
+}
+
 static int seat_stacked(struct change *c, const struct xk_want *w, const struct upi_seat *s)
 {
 	if (s->nin == 0 && s->nout == 0)
@@ -195,9 +213,9 @@ static int seat_stacked(struct change *c, const struct xk_want *w, const struct 
 	if (binds_meanwhile(s->above->proto))
 		return seat_fault(c, w, "binds and gives up ports while it runs, and would lose track of them when a layer below "
 				  "it comes or goes");
-	if (s->nin > 1 || s->nout > 1 || hands_on(s->above->proto) || hands_on(s->base->proto))
-		return seat_fault(c, w, "is above, or one of, layers that lie on each other, and none of those can come, go or be "
-				  "replaced");
+	if (!keeps_track(c, s->above) || !keeps_track(c, s->base))
+		return seat_fault(c, w, "is above, or one of, layers that lie on each other, of which one does not tell what is "
+				  "enabled by it, or has another above it that binds and gives up ports while it runs");
 	return XK_OK;
 }
 
@@ -317,6 +335,20 @@ static int prepare_seats(struct change *c, struct seat_plan *p)
 	return err;
 }
 
+/* Once applications that come have enabled what they wait for. */
+static int adopt_all(struct change *c, struct seat_plan *p)
+{
+	int err = XK_OK;
+
+	for (unsigned i = 0; err == XK_OK && i < c->nseats; i++) {
+		err = upi_seat_adopt(&p[i].s);
+		if (err != XK_OK)
+			xk_errs_add(c->e, p[i].s.above->file, p[i].s.above->line, 0, "%s: what it waits for cannot go another way: %s",
+				    p[i].s.above->name, xk_strerror(err));
+	}
+	return err;
+}
+
 /* Those that go, or stay after all: others may, or may not, take over what they wait for. */
 static void set_going(struct change *c, bool on)
 {
@@ -350,22 +382,48 @@ static void stop_apps(struct change *c)
 	set_going(c, false);
 }
 
-/* Nothing of it can fail.  Top-down, as numbers and the order of their coming say. */
+/* Numbers say nothing of what lies over what, among those that came late. */
+static bool is_under_going(const struct change *c, const struct xk_node *n)
+{
+	for (unsigned i = 0; i < xk_graph_slots(c->g); i++) {
+		const struct xk_node *x = xk_graph_slot(c->g, i);
+
+		for (unsigned k = 0; x != NULL && k < x->ndown; k++)
+			if (x->down[k] == n && goes(c, x))
+				return true;
+	}
+	return false;
+}
+
+/* Nothing of it can fail. */
+static void end_one(struct xk_node *n, bool layer)
+{
+	if (layer)
+		upi_late_leave(n);
+	else
+		upi_late_stop(n);
+	if (xk_load_relaxed(&n->ends) == 1)
+		xk_app_finished(n);              /* the run's end is not for it to say any more */
+	(void)upi_late_end(n);
+}
+
+/* Top-down. */
 static void end_gone(struct change *c, bool layers)
 {
-	for (unsigned i = xk_graph_slots(c->g); i-- > 0;) {
-		struct xk_node *n = xk_graph_slot(c->g, i);
+	bool below;
 
-		if (n == NULL || !goes(c, n) || is_layer(n->proto) != layers)
-			continue;
-		if (layers)
-			upi_late_leave(n);
-		else
-			upi_late_stop(n);
-		if (xk_load_relaxed(&n->ends) == 1)
-			xk_app_finished(n);      /* the run's end is not for it to say any more */
-		(void)upi_late_end(n);
-	}
+	do {
+		below = false;
+		for (unsigned i = xk_graph_slots(c->g); i-- > 0;) {
+			struct xk_node *n = xk_graph_slot(c->g, i);
+			bool its = n != NULL && goes(c, n) && is_layer(n->proto) == layers;
+
+			if (its && layers && is_under_going(c, n))
+				below = true;
+			else if (its)
+				end_one(n, layers);
+		}
+	} while (below);
 }
 
 /* Who sends through a layer that came asked before whether there are super-segments; it asks each time whether
@@ -418,6 +476,8 @@ static int change(struct change *c, struct seat_plan *p)
 		err = prepare_seats(c, p);
 	if (err == XK_OK)
 		err = start_apps(c);
+	if (err == XK_OK)
+		err = adopt_all(c, p);
 	if (err == XK_OK) {
 		finish(c, p);
 		return XK_OK;

@@ -161,6 +161,19 @@ int xk_enable_unbind(struct xk_node *n, const struct xk_key *k, struct xk_node *
 	return err;
 }
 
+int xk_enable_unbind_type(struct xk_node *n, struct xk_node *rcv, struct xk_node *type)
+{
+	XK_MUTEX_SCOPE(&n->graph->structure);
+	for (struct xk_enable *e = rcv->wants; e != NULL; e = e->next) {
+		if (e->node != n || e->type != type)
+			continue;
+		if (--e->rcnt == 0)
+			enable_gone(e);
+		return XK_OK;
+	}
+	return XK_E_NOENT;
+}
+
 void xk_enable_unbind_all(struct xk_node *n, struct xk_node *rcv)
 {
 	XK_MUTEX_SCOPE(&n->graph->structure);

@@ -153,8 +153,10 @@ struct upi_seat {
 	unsigned        way, nout, nin;  /* way: of above->down */
 	bool            moves;           /* who is above can exchange what it holds */
 };
-/* Memory for it, in each VP; layers that come know of the enables.  Undone by the other. */
+/* Memory for it, in each VP; then layers that come know of the enables, those of applications that come, too.  Undone
+ * by the third. */
 int      upi_seat_prepare(struct upi_seat *s);
+int      upi_seat_adopt(struct upi_seat *s);
 void     upi_seat_unprepare(struct upi_seat *s);
 /* Enables and sessions go the new way. */
 void     upi_seat_change(struct upi_seat *s);

@@ -68,19 +68,20 @@ static int adopt(struct upi_seat *s, struct xk_enable *e)
 	return err;
 }
 
-/* The list stands still: whoever binds while it runs is refused a change below it (upi_change.c). */
-static int adopt_all(struct upi_seat *s)
+/* The list stands still: whoever binds while it runs is refused a change below it (upi_change.c).  What those have
+ * enabled who go is given up before the seat changes. */
+int upi_seat_adopt(struct upi_seat *s)
 {
 	int err = XK_OK;
 
 	for (struct xk_enable *e = lowest(s, false)->wants; err == XK_OK && e != NULL; e = e->next)
-		if (is_ours(s, e))
+		if (is_ours(s, e) && !e->type->going)
 			err = adopt(s, e);
 	return err;
 }
 
 /* What is received from below goes the new way. */
-static void redirect(struct upi_seat *s)
+static void redirect_locked(struct upi_seat *s)
 {
 	XK_MUTEX_SCOPE(&s->above->graph->structure);
 	for (struct xk_enable *e = lowest(s, false)->wants, *next; e != NULL; e = next) {
@@ -88,6 +89,15 @@ static void redirect(struct upi_seat *s)
 		if (is_ours(s, e))
 			upi_enable_move_locked(e, lowest(s, true));
 	}
+}
+
+/* And a layer below has noted for whom. */
+static void redirect(struct upi_seat *s)
+{
+	struct xk_handed h = { .a = { .of = s->base->rep[0] }, .rcv = lowest(s, false), .now = lowest(s, true) };
+
+	redirect_locked(s);
+	(void)upi_ask(s->base->rep[0], XK_CTL_HANDED, &h, sizeof h);
 }
 
 /* ---- sessions, inside a VP -------------------------------------------------------------- */
@@ -116,15 +126,15 @@ static int move(const struct upi_seat *s, struct xk_sess *old, struct xk_sess *n
 	return upi_ask(s->above->rep[old->rep->no], XK_CTL_MOVE, &m, sizeof m);
 }
 
-/* Sessions of those that come over b, where t was the old way's top; the caller's reference to the highest.
- * NULL: no memory, and none is there. */
-static struct xk_sess *stand(const struct upi_seat *s, struct xk_sess *b, const struct xk_sess *t)
+/* Sessions of those that come over b, where `up` received by t, the old way's top; the caller's reference to the
+ * highest.  NULL: no memory, and none is there.  t may be b, whose `up` is the lowest's with the first step. */
+static struct xk_sess *stand(const struct upi_seat *s, struct xk_sess *b, const struct xk_sess *t, struct xk_up *up)
 {
 	struct xk_sess *below = b;
 
 	for (unsigned i = s->nin; i-- > 0;) {
 		struct xk_rep *r = s->in[i]->rep[b->rep->no];
-		struct xk_stand st = { .a = { .of = r }, .below = below, .up = t->up, .type = xk_sess_type(t) };
+		struct xk_stand st = { .a = { .of = r }, .below = below, .up = up, .type = xk_sess_type(t) };
 		int err = upi_ask(r, XK_CTL_STAND, &st, sizeof st);
 
 		if (err == XK_OK)
@@ -142,7 +152,7 @@ static struct xk_sess *stand(const struct upi_seat *s, struct xk_sess *b, const 
 static void exchange_held(const struct upi_seat *s, struct xk_sess *b, struct xk_sess *t)
 {
 	struct xk_up *was = b->up, *up = t->up;
-	struct xk_sess *now = s->nin != 0 ? stand(s, b, t) : xk_dup(b);
+	struct xk_sess *now = s->nin != 0 ? stand(s, b, t, up) : xk_dup(b);
 	bool moved;
 
 	if (s->nin == 0)
@@ -255,7 +265,7 @@ int upi_seat_prepare(struct upi_seat *s)
 	s->moves = upi_can(s->above, XK_CTL_MOVE);
 	if (s->moves && s->nin != 0)
 		upi_each_vp(s->above->graph, reserve_inside, &all);
-	return all.err == XK_OK ? adopt_all(s) : all.err;
+	return all.err;
 }
 
 void upi_seat_unprepare(struct upi_seat *s)

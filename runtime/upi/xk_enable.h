@@ -26,6 +26,8 @@ static inline struct xk_node *xk_enable_type(const struct xk_enable *e) { return
 /* Same key and receivers: counted again; different receivers: XK_E_ADDRINUSE. */
 int  xk_enable_bind(struct xk_node *n, const struct xk_key *k, struct xk_node *rcv, struct xk_node *type);
 int  xk_enable_unbind(struct xk_node *n, const struct xk_key *k, struct xk_node *rcv, struct xk_node *type);
+/* One of rcv's of this type, whatever its key. */
+int  xk_enable_unbind_type(struct xk_node *n, struct xk_node *rcv, struct xk_node *type);
 void xk_enable_unbind_all(struct xk_node *n, struct xk_node *rcv);
 /* Valid until the end of the unit of work (an RCU read section). */
 struct xk_enable *xk_enable_find(struct xk_node *n, const struct xk_key *k);

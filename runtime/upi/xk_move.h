@@ -2,10 +2,10 @@
 /*
  * xk_move.h - what a node is asked when a graph changes around it while messages pass.
  *
- * Five control operations of a replica (xk_ops.control); docs/internals/apply.md says who is asked what, and when.
+ * Six control operations of a replica (xk_ops.control); docs/internals/apply.md says who is asked what, and when.
  * Each names the replica that it is asked of: one that passes on what it does not know would have another answer for
  * it.  Around one that knows it not (XK_E_NOTSUP) that change cannot be made, and is refused before anything is
- * touched.  All but XK_CTL_ADOPT come inside the replica's VP, between two of its units: nobody is inside a session.
+ * touched.  All but XK_CTL_ADOPT and XK_CTL_HANDED come inside the replica's VP, between two of its units: nobody is inside a session.
  */
 #ifndef XK_MOVE_H
 #define XK_MOVE_H
@@ -47,5 +47,10 @@ struct xk_leave { struct xk_asked a; };
  * are given up: whoever received by them is no more. */
 struct xk_orphans { struct xk_asked a; };
 bool xk_sess_is_orphan(struct xk_sess *s);
+
+/* XK_CTL_HANDED, of a layer that stays and hands on what is enabled above it, outside all VPs, while nobody enables by it:
+ * now: what it has noted for rcv it has noted for `now`, by whom its enables are held already.  type: what it has noted
+ * for rcv of this type, and has enabled below for it, is given up, as when rcv had disabled it.  Either cannot fail. */
+struct xk_handed { struct xk_asked a; struct xk_node *rcv, *now, *type; };
 
 #endif

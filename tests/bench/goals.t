@@ -99,6 +99,7 @@ ok "no DPDK: the package is named" missing_peer hop/32 libdpdk-dev
 ok "no rte_hash: the package is named" missing_peer demux/rte libdpdk-dev
 ok "no rculfhash: the package is named" missing_peer demux/rcu liburcu-dev
 ok "no ACE: the package is named" says 'libace-dev' goals --peers "$tmp" layers
+ok "no Open MPI: the package is named" says 'openmpi-bin' goals --peers "$tmp" ncs/echo-one
 ok "no kernel harness: how to build it" missing_peer udp/kernel 'tools/peers/build'
 ok "no counting build: says how to get one" says 'enable-count-atomics' goals locked/udp
 ok "a vp-run that does not count is no counting build, or counts" says 'locked/udp' goals --counting "$top_builddir/vp-run" locked/udp

@@ -335,6 +335,9 @@ enum goal_fault side_one(struct goals *g, const struct goal_side *s, double *v, 
 #define NO_LWIP "no lwIP here: tools/peers/build DIR lwip (it needs the package dpkg-dev, to unpack lwIP's sources), " \
 	"then --peers DIR"
 
+#define NO_RANKS "no Open MPI here: install the packages openmpi-bin and libopenmpi-dev, tools/peers/build DIR openmpi, " \
+	"then --peers DIR"
+
 static const struct { const char *program, *hint; } peers[] = {
 	[PEER_LWIP] = { "lwip-udp", NO_LWIP },
 	[PEER_LWIP_TCP] = { "lwip-tcp", NO_LWIP },
@@ -353,6 +356,8 @@ static const struct { const char *program, *hint; } peers[] = {
 	[PEER_URCU_HASH] = { "urcu-hash", "no rculfhash here: install the package liburcu-dev, tools/peers/build DIR urcu, "
 			     "then --peers DIR" },
 	[PEER_WIRE] = { "wire", "the harness is not built: tools/peers/build DIR kernel, then --peers DIR" },
+	[PEER_RANKS_NCS] = { "ranks-ncs", NO_RANKS },
+	[PEER_RANKS_OPENMPI] = { "ranks-openmpi", NO_RANKS },
 	[PEER_ACE] = { "ace-stream", "no ACE here: install the package libace-dev, tools/peers/build DIR ace, then --peers DIR" },
 };
 
@@ -405,6 +410,7 @@ static enum goal_fault peer_value(struct goals *g, const struct goal_side *s, en
 	for (unsigned i = 0; i < GOAL_ARGS && s->arg[i] != NULL; i++)
 		argv[3 + i] = s->arg[i];
 	snprintf(ms, sizeof ms, "%.3f", (double)g->time / 1e6);
+	setenv("VP_RUN", g->vp_run, 1);          /* ranks-ncs: of its build is the library of MPI, too */
 	j = bench_child_json(argv, 2.5 * (double)g->time / 1e9 + SLACK_S, &g->interrupted, text, sizeof text);
 	*v = bench_number_of(j, key);
 	json_decref(j);

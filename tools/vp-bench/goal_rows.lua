@@ -148,6 +148,12 @@ local function choices()
   return points
 end
 
+-- An echo between two ranks by one program of MPI: its library is ours, or Open MPI.
+local function ranks(bytes)
+  return { name = tostring(bytes), ours = peer_rate("ranks-ncs", tostring(bytes)),
+           reference = peer_rate("ranks-openmpi", tostring(bytes)) }
+end
+
 local ROWS <const> = {
   {
     id = "udp/lwip", what = "UDP 64 B send+receive, checksum and copies / lwIP",
@@ -556,6 +562,28 @@ local ROWS <const> = {
     range = "window, credit, go-back-N, selective repeat, and credit with selective repeat",
     note = "processor time of an echo of 1000 B, less that with neither control, by its two packets",
     points = choices(),
+  },
+  {
+    id = "ncs/echo", what = "ncs by shared memory, an echo of short messages / Open MPI",
+    unit = "echoes/s", sense = "rate", target = 1.67, stretch = 2.9, two_cores = true,
+    range = "8 and 40 B",
+    note = "one program of MPI on either library; credit and selective repeat; at most 0.6 of the time",
+    points = { ranks(8), ranks(40) },
+  },
+  {
+    id = "ncs/echo-4096", what = "the same, 4 KiB",
+    unit = "echoes/s", sense = "rate", target = 3.33, stretch = 6.7, two_cores = true,
+    ours = peer_rate("ranks-ncs", "4096"), reference = peer_rate("ranks-openmpi", "4096"),
+  },
+  {
+    id = "ncs/echo-65536", what = "the same, 64 KiB",
+    unit = "echoes/s", sense = "rate", target = 1.82, stretch = 2.2, two_cores = true,
+    ours = peer_rate("ranks-ncs", "65536"), reference = peer_rate("ranks-openmpi", "65536"),
+  },
+  {
+    id = "ncs/echo-one", what = "ncs by shared memory, an echo of 8 B, both ranks on one processor / Open MPI",
+    unit = "echoes/s", sense = "rate", target = 1.11, stretch = 2,
+    ours = peer_rate("ranks-ncs", "8@one"), reference = peer_rate("ranks-openmpi", "8@one"),
   },
 }
 

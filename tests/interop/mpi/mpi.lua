@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- mpi.lua: the graph below a rank of a program of MPI (mpi_job.c): a process over ncs, by shared memory or sockets.
+local presets = { up = up, caller = caller }
 local a = args {
   rank      = uint { 0, max = 250, doc = "of this process" },
   ranks     = uint { 1, min = 1, max = 250, doc = "processes of the job" },
@@ -11,6 +12,7 @@ local a = args {
   flow      = enum { "none", choices = { "none", "window", "credit" }, doc = "flow control of connections" },
   error     = enum { "none", choices = { "none", "go_back_n", "selective_repeat" },
                      doc = "error control of connections" },
+  preset    = enum { "up", choices = { "up", "caller" }, doc = "whose thread runs the protocols while a call waits" },
 }
 local flows = {
   none = function(below) return below end,
@@ -37,5 +39,5 @@ process { rank = a.rank, ranks = ranks, over = ncs { port = a.port, over = error
 
 return graph "mpi" {
   doc = "a rank of a program of MPI",
-  threading = up {},
+  threading = presets[a.preset] {},
 }

@@ -192,6 +192,7 @@ ok "... and is less than the line has" sh -c "sed -n 's/^ *\"ratio\": \([0-9.]*\
 ok "a rate control keeps the rate that was asked for" says '^ncs/rate .*holds' goals --pairs 5 ncs/rate
 ok "... and half of another one is 50 % off" other_rows \
 	"{ $row, ours = { $ncs_line }, reference = { probe = \"one\" } }" '^mine  *\(49\.9\|50\)'
+ok "what ncs adds to a socket is measured" fits_schema ncs/socket
 ok "a choice of control is measured" fits_schema ncs/choice/window-none
 ok "... and is two arguments" other_rows \
 	"{ $row, ours = { probe = \"choice\", graph = \"ncs-line.lua\" }, reference = { probe = \"one\" } }" 'a choice is the last two'

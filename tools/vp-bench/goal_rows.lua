@@ -154,6 +154,18 @@ local function ranks(bytes)
            reference = peer_rate("ranks-openmpi", tostring(bytes)) }
 end
 
+-- An echo through ncs over the host's sockets, beside one through these alone; both ends in one process.
+local function socket(id, size, target, stretch)
+  local graph = "../seeds/park1998/fig11.lua"
+  return {
+    id = id, what = ("ncs over the host kernel's UDP, an echo of %s / by the sockets alone"):format(size),
+    unit = "ns", sense = "time", target = target, stretch = stretch,
+    note = "stages that are calls, neither control; processor time of the process",
+    ours = run("time", graph, ("kind=call size=%s"):format(size)),
+    reference = run("time", graph, ("kind=socket size=%s"):format(size)),
+  }
+end
+
 local ROWS <const> = {
   {
     id = "udp/lwip", what = "UDP 64 B send+receive, checksum and copies / lwIP",
@@ -563,6 +575,8 @@ local ROWS <const> = {
     note = "processor time of an echo of 1000 B, less that with neither control, by its two packets",
     points = choices(),
   },
+  socket("ncs/socket", "1B", 0.98, 0.99),
+  socket("ncs/socket-65000", "65000B", 0.995, 1),
   {
     id = "ncs/echo", what = "ncs by shared memory, an echo of short messages / Open MPI",
     unit = "echoes/s", sense = "rate", target = 1.67, stretch = 2.9, two_cores = true,

@@ -177,6 +177,10 @@ static int arp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 		if (arp_sess(s)->state != ARP_S_FIXED && s->down != NULL)
 			arp_reached(s->rep, arp_sess(s)->host, arp_sess(s)->mac);
 		return 0;
+	case XK_CTL_DOUBT:
+		if (arp_sess(s)->state != ARP_S_FIXED && s->down != NULL)
+			arp_doubt(s->rep, arp_sess(s)->host, arp_sess(s)->mac);
+		return 0;
 	default:
 		return arp_control(s->rep, op, buf, len);
 	}
@@ -286,7 +290,7 @@ static const struct xk_param arp_params[] = {
 	  .doc = "age of an entry at which everybody is asked at its next use, without delay",
 	  .offset = offsetof(struct arp_conf, timeout) },
 	{ .name = "reachable", .type = XK_P_TIME, .def = "30s", .min = "1s", .max = "24h",
-	  .doc = "how long an entry holds without being confirmed, if it is used",
+	  .doc = "how long an entry holds without being confirmed, if it is used: half to one and a half times this",
 	  .offset = offsetof(struct arp_conf, reachable) },
 	{ .name = "delay", .type = XK_P_TIME, .def = "5s", .min = "0s", .max = "1m",
 	  .doc = "time from the first use after that to the first probe",
@@ -324,7 +328,8 @@ static const char *const arp_drops[] = {
 static const char *const arp_counts[] = {
 	"requests_in", "replies_in", "requests_out", "replies_out", "learned", "refreshed",
 	"changed", "ignored", "conflicts", "defended", "evicted", "failed", "probes_out",
-	"reached", "contested", NULL
+	"reached", "contested",
+	"doubted", NULL
 };
 static const struct xk_number arp_numbers[] = { { "link", 0x0806 }, { NULL, 0 } };
 

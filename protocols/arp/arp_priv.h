@@ -19,6 +19,7 @@
 #include "runtime/map/xk_passive.h"
 #include "runtime/base/xk_bytes.h"
 #include "runtime/base/xk_list.h"
+#include "runtime/base/xk_rand.h"
 #include "runtime/mem/xk_slab.h"
 #include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_inline.h"
@@ -58,7 +59,7 @@ enum {
 	ARP_COUNT_REQ_IN, ARP_COUNT_REP_IN, ARP_COUNT_REQ_OUT, ARP_COUNT_REP_OUT,
 	ARP_COUNT_LEARNED, ARP_COUNT_REFRESHED, ARP_COUNT_CHANGED, ARP_COUNT_IGNORED,
 	ARP_COUNT_CONFLICTS, ARP_COUNT_DEFENDED, ARP_COUNT_EVICTED, ARP_COUNT_FAILED, ARP_COUNT_PROBES,
-	ARP_COUNT_REACHED, ARP_COUNT_CONTESTED,
+	ARP_COUNT_REACHED, ARP_COUNT_CONTESTED, ARP_COUNT_DOUBTED,
 };
 
 /* ---- the table ------------------------------------------------------------------- */
@@ -70,7 +71,8 @@ struct arp_entry {
 	xk_ns               updated;      /* by a packet of the neighbour */
 	xk_ns               reached;      /* by progress of a protocol above; 0: never */
 	xk_ns               failed_until;
-	bool                suspect;      /* another station claims host since it was confirmed */
+	xk_ns               holds;        /* after it was confirmed; then it is doubted */
+	bool                suspect;      /* since then another station claims host, or nothing arrives there */
 	/* Guarded by the mutex. */
 	xk_ns               last_request; /* valid when asked */
 	xk_ns               probe_at;     /* valid when delayed: used since it was doubted */
@@ -91,6 +93,7 @@ struct arp_table {
 	struct xk_mutex   lock;
 	struct xk_passive map;
 	struct xk_slab    slab;
+	struct xk_rand    rand;           /* of how long entries hold */
 	struct xk_list    used;           /* wanted by a session of ours */
 	struct xk_list    heard;          /* only learned: these go first */
 	struct xk_list    fixed;          /* static: never go, not counted in n */
@@ -174,6 +177,8 @@ xk_ns arp_delay(struct xk_rep *r, uint32_t host);
 void arp_fail(struct xk_rep *r, uint32_t host);
 /* What was sent to this station has arrived at host. */
 void arp_reached(struct xk_rep *r, uint32_t host, const uint8_t mac[6]);
+/* What was sent to this station does not seem to arrive at host. */
+void arp_doubt(struct xk_rep *r, uint32_t host, const uint8_t mac[6]);
 /* A neighbour said its address; create: also when nobody asked. */
 void arp_learn(struct xk_rep *r, uint32_t host, const uint8_t mac[6], bool create);
 

@@ -22,6 +22,9 @@
 
 #include <string.h>
 
+/* A stream of the seed that no VP has: they count from 0. */
+#define RAND_STREAM 0x6172700000000000u
+
 static struct arp_table *table_of(const struct xk_node *n)
 {
 	return n->state;
@@ -156,12 +159,6 @@ static void set_interest(struct arp_entry *e, unsigned vp)
 
 /* ---- questions ------------------------------------------------------------------------- */
 
-/* How long an entry is not doubted. */
-static xk_ns holds(const struct arp_conf *c)
-{
-	return c->reachable < c->timeout ? c->reachable : c->timeout;
-}
-
 /* When the entry was confirmed last. */
 static xk_ns confirmed(const struct arp_entry *e)
 {
@@ -183,7 +180,7 @@ static enum arp_answer answer(struct xk_rep *r, struct arp_entry *e, struct arp_
 		return xk_load_relaxed(&e->failed_until) > now ? ARP_FAILED : ARP_UNKNOWN;
 	mac_bytes(mac, v->mac);
 	last = confirmed(e);
-	v->until = e->is_static ? XK_NS_NEVER : last + holds(c);
+	v->until = e->is_static ? XK_NS_NEVER : last + xk_load_relaxed(&e->holds);
 	if (xk_load_relaxed(&e->suspect) && now < last + c->timeout)
 		return ARP_SUSPECT;
 	if (v->until > now)
@@ -283,8 +280,19 @@ void arp_fail(struct xk_rep *r, uint32_t host)
 	xk_mutex_unlock(&t->lock);
 }
 
+/* How long an entry is not doubted: half to one and a half times `reachable`, so that hosts that
+ * were started together do not ask together (RFC 4861 10, RANDOM_FACTOR). */
+static xk_ns draw_holds(struct arp_table *t)
+{
+	const struct arp_conf *c = t->node->conf;
+	xk_ns holds = c->reachable / 2 + xk_rand_below(&t->rand, c->reachable + 1);
+
+	return holds < c->timeout ? holds : c->timeout;
+}
+
 static void publish(struct arp_entry *e, uint64_t mac, xk_ns now)
 {
+	xk_store_relaxed(&e->holds, draw_holds(e->table));
 	xk_store_relaxed(&e->updated, now);
 	xk_store_relaxed(&e->failed_until, 0);
 	xk_store_relaxed(&e->suspect, false);
@@ -300,7 +308,7 @@ void arp_reached(struct xk_rep *r, uint32_t host, const uint8_t mac[6])
 	struct arp_entry *e = find(t, host);
 	uint64_t now = xk_vp_now();
 
-	if (e == NULL || now < confirmed(e) + holds(r->conf) / 4)
+	if (e == NULL || now < confirmed(e) + xk_load_relaxed(&e->holds) / 4)
 		return;
 	xk_mutex_lock(&t->lock);
 	e = find(t, host);
@@ -312,14 +320,29 @@ void arp_reached(struct xk_rep *r, uint32_t host, const uint8_t mac[6])
 	xk_mutex_unlock(&t->lock);
 }
 
-/* Somebody else claims the host: whoever stands on the entry asks its station now. */
-static unsigned contest(struct arp_entry *e)
+/* Whoever stands on the entry asks its station now.  False: he does already. */
+static bool begin_suspicion(struct arp_entry *e)
 {
 	if (e->suspect)
-		return ARP_COUNT_IGNORED;
+		return false;
 	xk_store_relaxed(&e->suspect, true);
 	tell_interested(e);
-	return ARP_COUNT_CONTESTED;
+	return true;
+}
+
+/* What was confirmed just now is not asked again for every connection whose peer is gone. */
+void arp_doubt(struct xk_rep *r, uint32_t host, const uint8_t mac[6])
+{
+	const struct arp_conf *c = r->conf;
+	struct arp_table *t = table_of(r->node);
+	struct arp_entry *e;
+
+	xk_mutex_lock(&t->lock);
+	e = find(t, host);
+	if (e != NULL && !e->is_static && e->mac == mac_word(mac) && xk_vp_now() >= confirmed(e) + c->delay &&
+	    begin_suspicion(e))
+		xk_count(r->count[ARP_COUNT_DOUBTED]);
+	xk_mutex_unlock(&t->lock);
 }
 
 /* What becomes of an entry when another station claims its host.  One that a session of ours has
@@ -336,7 +359,7 @@ static unsigned claim(struct xk_rep *r, struct arp_entry *e, uint64_t mac, xk_ns
 	if (fresh && now < e->updated + c->retry)
 		return ARP_COUNT_IGNORED;
 	if (fresh && e->used && !e->asked_all)
-		return contest(e);
+		return begin_suspicion(e) ? ARP_COUNT_CONTESTED : ARP_COUNT_IGNORED;
 	publish(e, mac, now);
 	tell_interested(e);
 	return fresh ? ARP_COUNT_CHANGED : ARP_COUNT_LEARNED;
@@ -455,6 +478,7 @@ int arp_table_init(struct xk_node *n, struct xk_errs *e)
 	t->node = n;
 	t->words = (xk_node_nvps(n) + 63) / 64;
 	xk_mutex_init(&t->lock);
+	xk_rand_init(&t->rand, xk_node_seed(n), RAND_STREAM + n->no);
 	xk_slab_init(&t->slab, sizeof(struct arp_entry) + t->words * sizeof(uint64_t));
 	err = xk_passive_init(&t->map);
 	if (err == XK_OK)

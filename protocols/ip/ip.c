@@ -243,6 +243,7 @@ static int ip_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned l
 	case IP_CTL_NEAR:
 		return near(is, buf, len);
 	case XK_CTL_REACHED:
+	case XK_CTL_DOUBT:
 		return s->down != NULL ? xk_sess_control(s->down, op, buf, len) : XK_E_NOTSUP;
 	default:
 		return XK_E_NOTSUP;

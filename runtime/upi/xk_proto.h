@@ -294,6 +294,7 @@ enum {
 	XK_CTL_SENDS_SUPER,        /* nothing: 1, the device sends a super-segment as one; 0 or NOTSUP, it cuts */
 	XK_CTL_GIVES,              /* uint32_t: XK_GIVES_* (xk_gives.h); answered for all, by their descriptors */
 	XK_CTL_MOVE, XK_CTL_STAND, XK_CTL_ADOPT, XK_CTL_LEAVE, XK_CTL_ORPHANS, XK_CTL_HANDED, /* a graph changes: xk_move.h */
+	XK_CTL_DOUBT,              /* nothing: what this session sends is not seen to arrive; 0, or NOTSUP */
 	XK_CTL_PRIVATE = 1000,     /* class * 1000 + n from here */
 };
 

@@ -346,6 +346,32 @@ static void progress_either_way_confirms_the_neighbour(void)
 	}
 }
 
+/* Timeouts in a row have the neighbour asked, which a loss now and then does not. */
+static void timeouts_doubt_the_neighbour(void)
+{
+	static const char fmt[] =
+		"local function host(n)\n"
+		"  local d = eth_mem { name = 'd' .. n, wire = 'w', mac = '02:00:00:00:00:0' .. n }\n"
+		"  d = impair { loss = '%s', seed = n, over = d }\n"
+		"  return tcp { over = ip { addr = '10.0.0.' .. n .. '/24', over = arp { name = 'arp' .. n, over = eth { over = d } } } }\n"
+		"end\n"
+		"load { to = '10.0.0.2', rate = 20, count = 600, size = 100, over = host(1) }\n"
+		"sink { size = 100, over = host(2) }\n"
+		"return graph 'way' { threading = vppc { vps = 2 }, clock = 'virtual', seed = 1 }\n";
+	static const char *const loss[] = { "1%", "45%" };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(loss); i++) {
+		char text[1024];
+
+		snprintf(text, sizeof text, fmt, loss[i]);
+		bring_up(text);
+		run_to_its_end();
+		CU_ASSERT_EQUAL(count("arp1", "doubted") != 0, i == 1);
+		CU_ASSERT_EQUAL(count("arp1", "probes_out") != 0, i == 1);
+		end();
+	}
+}
+
 /* Stopping in the middle of everything leaves nothing. */
 static void a_graph_may_stop_at_any_moment(void)
 {
@@ -371,6 +397,7 @@ static CU_TestInfo tests[] = {
 	{ "ten_thousand_connections_come_and_go", ten_thousand_connections_come_and_go },
 	{ "a_run_can_be_repeated", a_run_can_be_repeated },
 	{ "progress_either_way_confirms_the_neighbour", progress_either_way_confirms_the_neighbour },
+	{ "timeouts_doubt_the_neighbour", timeouts_doubt_the_neighbour },
 	{ "a_graph_may_stop_at_any_moment", a_graph_may_stop_at_any_moment },
 	CU_TEST_INFO_NULL
 };

@@ -10,6 +10,7 @@
 #include "runtime/upi/xk_inline.h"
 
 #define PROGRESS_EVERY 5000u     /* ms */
+#define DOUBT_FROM     2u        /* timeouts in a row */
 
 /* ---- the ends of waiting --------------------------------------------------------------- */
 
@@ -35,6 +36,14 @@ static void give_up(struct tcp_sess *ts, const struct tcp_env *e, bool reset)
 
 /* ---- REXMT ------------------------------------------------------------------------------- */
 
+/* One timeout is a loss, several may be a neighbour that is not there: whoever resolves addresses
+ * asks it before what he knows is old (RFC 1122 2.3.2.1 (4)). */
+static void tell_doubt(struct tcp_sess *ts)
+{
+	if (tcp_cb(ts)->retries >= DOUBT_FROM)
+		(void)xk_sess_control(ts->s.down, XK_CTL_DOUBT, NULL, 0);
+}
+
 static void syn_again(struct tcp_sess *ts, const struct tcp_env *e)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
@@ -45,6 +54,7 @@ static void syn_again(struct tcp_sess *ts, const struct tcp_env *e)
 		return;
 	}
 	cb->retries++;
+	tell_doubt(ts);
 	/* RFC 5681 3.1: a SYN was lost, so begin with one segment. */
 	cb->cwnd = cb->mss;
 	xk_count(e->count[TCP_COUNT_REXMT]);
@@ -67,6 +77,7 @@ static void rexmt(struct tcp_sess *ts, const struct tcp_env *e)
 		return;
 	}
 	cb->retries++;
+	tell_doubt(ts);
 	tcp_rec_timeout(cb, e);
 	tcp_output(ts);
 }

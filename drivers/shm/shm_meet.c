@@ -106,8 +106,11 @@ int shm_listen(const struct shm_place *at, int *fd)
 		(void)unlink(a.sun_path);
 		err = bind(*fd, (struct sockaddr *)&a, n) < 0 ? -errno : XK_OK;
 	}
-	if (err == XK_OK && listen(*fd, BACKLOG) < 0)
+	if (err == XK_OK && listen(*fd, BACKLOG) < 0) {
 		err = -errno;
+		shm_unlisten(at, fd);
+		return err;
+	}
 	return err == XK_OK ? XK_OK : undo(fd, err);
 }
 

@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-static struct { pthread_key_t key; pthread_once_t once; } goodbye = { .once = PTHREAD_ONCE_INIT };
+static struct { pthread_mutex_t lock; pthread_key_t key; bool made; } goodbye = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static _Thread_local struct { struct xk_event event, call; bool fit, calls; } mine;
 
 static void guest_ends(void *arg)
@@ -28,20 +28,25 @@ static void guest_ends(void *arg)
 	xk_rcu_unregister();
 }
 
-static void make_key(void)
+/* A process has so many keys, and may have none left. */
+static bool has_key(void)
 {
-	int err = pthread_key_create(&goodbye.key, guest_ends);
+	bool made;
 
-	xk_assert(err == 0);
+	pthread_mutex_lock(&goodbye.lock);
+	if (!goodbye.made)
+		goodbye.made = pthread_key_create(&goodbye.key, guest_ends) == 0;
+	made = goodbye.made;
+	pthread_mutex_unlock(&goodbye.lock);
+	return made;
 }
 
 static XK_NOINLINE bool guest_begins(void)
 {
 	if (xk_event_init(&mine.event) != XK_OK)
 		return false;
-	(void)pthread_once(&goodbye.once, make_key);
 	/* Any value but NULL: it is what makes the destructor run. */
-	if (pthread_setspecific(goodbye.key, &mine) != 0) {
+	if (!has_key() || pthread_setspecific(goodbye.key, &mine) != 0) {
 		xk_event_fini(&mine.event);
 		return false;
 	}

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sync_rcu.c - read-copy update by liburcu, membarrier flavour.
+ * sync_rcu.c - read-copy update by liburcu, membarrier flavour, with a reclaimer of its own.
  *
- * Readers pay two plain stores; the writers' side pays by sys_membarrier.  The
- * thread sanitizer cannot see into liburcu, so it is told what a grace period
+ * Readers pay two plain stores; the writers' side pays by sys_membarrier.  What is
+ * freed is put on a list that one thread takes from: liburcu's own call_rcu asks
+ * for memory and a thread when it is first used, and ends the process without.
+ * The thread sanitizer cannot see into liburcu, so it is told what a grace period
  * means: whatever a reader did before it left happens before what follows.
  * Invariant: an object given to xk_rcu_free is untouched until fn.
  */
 #include "runtime/sync/xk_sync.h"
 
 #include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
+#include <time.h>
 #include <urcu/urcu-memb.h>
-
-_Static_assert(sizeof(struct rcu_head) <= sizeof(((struct xk_rcu_head *)0)->opaque),
-	       "liburcu's head fits ours");
-_Static_assert(offsetof(struct xk_rcu_head, opaque) == 0, "liburcu's head is ours");
 
 #ifdef XK_TSAN
 void __tsan_acquire(void *addr);
@@ -31,52 +28,6 @@ static char grace;
 #endif
 
 static _Thread_local unsigned registered;
-
-/* Calls of fn that are still owed.  liburcu's helper sleeps 10 ms between rounds, so
- * a barrier with nothing to wait for must not ask it. */
-static uint64_t owed;
-
-/* ---- the helper ----------------------------------------------------------- */
-
-static void nothing(void *arg)
-{
-	(void)arg;
-}
-
-/* liburcu ends the process when it cannot have its thread, or the memory for it: so we have
- * had both a moment before. */
-static int could_have_thread(void)
-{
-	struct xk_thread *t;
-	void *room = malloc(4096);
-	int err = room != NULL ? xk_thread_new(&t, "probe", -1, nothing, NULL) : XK_E_NOMEM;
-
-	if (err == XK_OK)
-		xk_thread_join(t);
-	free(room);
-	return err;
-}
-
-int xk_rcu_start(void)
-{
-	static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
-	static bool started;
-	sigset_t all, old;
-	int err = XK_OK;
-
-	pthread_mutex_lock(&once);
-	if (!started)
-		err = could_have_thread();
-	if (!started && err == XK_OK) {
-		sigfillset(&all);
-		pthread_sigmask(SIG_BLOCK, &all, &old);     /* it inherits this */
-		(void)urcu_memb_get_default_call_rcu_data();
-		pthread_sigmask(SIG_SETMASK, &old, NULL);
-		started = true;
-	}
-	pthread_mutex_unlock(&once);
-	return err;
-}
 
 /* ---- readers --------------------------------------------------------------- */
 
@@ -114,60 +65,185 @@ void xk_rcu_synchronize(void)
 	TSAN_ACQUIRE(TSAN_GRACE);
 }
 
-static void after_grace(struct rcu_head *head)
-{
-	struct xk_rcu_head *h = (struct xk_rcu_head *)head;
+/* ---- the reclaimer --------------------------------------------------------- */
 
-	TSAN_ACQUIRE(h);
-	TSAN_ACQUIRE(TSAN_GRACE);
-	h->fn(h->arg);
-	TSAN_RELEASE(TSAN_GRACE);        /* pairs with the acquire in barrier */
-	xk_atomic_add(&owed, -1);
+/* Between two rounds, so that one grace period is of many. */
+#define BATCH_NS (10 * 1000000)
+
+/*
+ * given is a stack, newest first; who finds it empty wakes the thread, under lock, after the push: either
+ * the thread sees what was pushed before it sleeps, or it sleeps already.  owed: calls of fn, by whoever asks.
+ */
+static struct {
+	struct xk_rcu_head *given;
+	uint64_t            owed;
+	pthread_mutex_t     lock;        /* of what follows; nests in nothing */
+	pthread_cond_t      turn;        /* of the thread: something is given, or somebody waits */
+	unsigned            waiting;     /* in barriers */
+	struct xk_thread   *thread;
+} reclaimer = { .lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER };
+
+static struct xk_rcu_head **next_of(struct xk_rcu_head *h)
+{
+	return (struct xk_rcu_head **)&h->opaque[0];
+}
+
+static struct timespec in_a_while(void)
+{
+	struct timespec t = { 0, 0 };
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_nsec += BATCH_NS;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_nsec -= 1000000000;
+		t.tv_sec++;
+	}
+	return t;
+}
+
+/* Sleeps until something is given, and then, if nobody waits for it, until there may be more. */
+static void wait_for_given(void)
+{
+	struct timespec until;
+
+	pthread_mutex_lock(&reclaimer.lock);
+	while (xk_load_acquire(&reclaimer.given) == NULL)
+		pthread_cond_wait(&reclaimer.turn, &reclaimer.lock);
+	until = in_a_while();
+	while (reclaimer.waiting == 0 &&
+	       pthread_cond_timedwait(&reclaimer.turn, &reclaimer.lock, &until) == 0)
+		;
+	pthread_mutex_unlock(&reclaimer.lock);
+}
+
+static struct xk_rcu_head *take_oldest_first(void)
+{
+	struct xk_rcu_head *h = xk_atomic_xchg(&reclaimer.given, (struct xk_rcu_head *)NULL), *oldest = NULL, *next;
+
+	for (; h != NULL; h = next) {
+		next = *next_of(h);
+		*next_of(h) = oldest;
+		oldest = h;
+	}
+	return oldest;
+}
+
+static void call_what_is_given(void)
+{
+	struct xk_rcu_head *h = take_oldest_first(), *next;
+
+	if (h == NULL)
+		return;
+	xk_rcu_synchronize();
+	for (; h != NULL; h = next) {
+		next = *next_of(h);
+		h->fn(h->arg);
+		xk_atomic_add(&reclaimer.owed, -1);
+	}
+}
+
+static void reclaim(void *arg)
+{
+	(void)arg;
+	for (;;) {
+		wait_for_given();
+		call_what_is_given();
+	}
+}
+
+/* With the lock held: `turn` is not waited for before there is a thread. */
+static int start_locked(void)
+{
+	pthread_condattr_t monotonic;
+	int err = -pthread_condattr_init(&monotonic);
+
+	if (err != XK_OK)
+		return err;
+	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	err = -pthread_cond_init(&reclaimer.turn, &monotonic);
+	(void)pthread_condattr_destroy(&monotonic);
+	return err != XK_OK ? err : xk_thread_new(&reclaimer.thread, "rcu", -1, reclaim, NULL);
+}
+
+int xk_rcu_start(void)
+{
+	int err;
+
+	pthread_mutex_lock(&reclaimer.lock);
+	err = reclaimer.thread != NULL ? XK_OK : start_locked();
+	pthread_mutex_unlock(&reclaimer.lock);
+	return err;
+}
+
+static bool has_thread(void)
+{
+	bool yes;
+
+	pthread_mutex_lock(&reclaimer.lock);
+	yes = reclaimer.thread != NULL;
+	pthread_mutex_unlock(&reclaimer.lock);
+	return yes;
+}
+
+static void wake_reclaimer(void)
+{
+	pthread_mutex_lock(&reclaimer.lock);
+	pthread_cond_signal(&reclaimer.turn);
+	pthread_mutex_unlock(&reclaimer.lock);
 }
 
 void xk_rcu_free(struct xk_rcu_head *h, void (*fn)(void *), void *arg)
 {
+	struct xk_rcu_head *newest = xk_load_relaxed(&reclaimer.given);
+
 	XK_HANDOFF();
 	h->fn = fn;
 	h->arg = arg;
-	TSAN_RELEASE(h);
-	xk_atomic_add(&owed, 1);
-	urcu_memb_call_rcu((struct rcu_head *)h->opaque, after_grace);
+	xk_atomic_add(&reclaimer.owed, 1);
+	do
+		*next_of(h) = newest;
+	while (!xk_atomic_cas(&reclaimer.given, &newest, h));
+	if (newest == NULL)
+		wake_reclaimer();
 }
 
-/* The helper calls in the order of the calls it was given, so the last one's turn is the end
- * of all before.  liburcu's own barrier needs memory, and ends the process without. */
-struct rcu_last { struct rcu_head head; pthread_mutex_t lock; pthread_cond_t turn; bool done; };
+/* Calls are in the order they were given, so the turn of the last is the end of all before. */
+struct rcu_last { struct xk_rcu_head head; pthread_cond_t turn; bool done; };
 
-static void last_called(struct rcu_head *head)
+static void last_called(void *arg)
 {
-	struct rcu_last *l = caa_container_of(head, struct rcu_last, head);
+	struct rcu_last *l = arg;
 
-	TSAN_ACQUIRE(l);
-	pthread_mutex_lock(&l->lock);
+	pthread_mutex_lock(&reclaimer.lock);
 	l->done = true;
 	pthread_cond_signal(&l->turn);
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_unlock(&reclaimer.lock);
 }
 
 static void wait_for_all(void)
 {
-	struct rcu_last l = { .lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER };
+	struct rcu_last l = { .turn = PTHREAD_COND_INITIALIZER };
 
-	TSAN_RELEASE(&l);
-	urcu_memb_call_rcu(&l.head, last_called);
-	pthread_mutex_lock(&l.lock);
+	xk_rcu_free(&l.head, last_called, &l);
+	pthread_mutex_lock(&reclaimer.lock);
+	reclaimer.waiting++;
+	pthread_cond_signal(&reclaimer.turn);
 	while (!l.done)
-		pthread_cond_wait(&l.turn, &l.lock);
-	pthread_mutex_unlock(&l.lock);
+		pthread_cond_wait(&l.turn, &reclaimer.lock);
+	reclaimer.waiting--;
+	pthread_mutex_unlock(&reclaimer.lock);
 	pthread_cond_destroy(&l.turn);
-	pthread_mutex_destroy(&l.lock);
 }
 
 void xk_rcu_barrier(void)
 {
 	XK_HANDOFF();
-	if (xk_load_acquire(&owed) != 0)
+	if (xk_load_acquire(&reclaimer.owed) != 0 && has_thread())
 		wait_for_all();
+	/* No thread yet: who waits does its work. */
+	while (xk_load_acquire(&reclaimer.owed) != 0 && !has_thread()) {
+		call_what_is_given();
+		xk_thread_yield();
+	}
 	TSAN_ACQUIRE(TSAN_GRACE);
 }

@@ -247,8 +247,8 @@ struct xk_qlink *xk_mpsc_take(struct xk_mpsc *q);
 
 /* ---- RCU (liburcu, memb flavour) --------------------------------------- */
 
-/* Before the first xk_rcu_free: starts the thread that calls what is freed; again: nothing.
- * Negative errno: no thread can be had. */
+/* Starts the thread that calls what is freed; again: nothing.  Before that nothing is called but
+ * by xk_rcu_barrier.  Negative errno: no thread, or no memory for it, can be had. */
 int  xk_rcu_start(void);
 /* Threads made by xk_thread_new are registered; others call these two, which
  * may nest. */
@@ -257,9 +257,9 @@ void xk_rcu_unregister(void);
 void xk_rcu_read_lock(void);
 void xk_rcu_read_unlock(void);
 void xk_rcu_synchronize(void);
-/* Embedded in objects read under RCU. */
+/* Embedded in objects read under RCU; opaque is the reclaimer's. */
 struct xk_rcu_head { void *opaque[2]; void (*fn)(void *); void *arg; };
-/* Calls fn(arg) on a helper thread after every present reader has left. */
+/* Calls fn(arg) on that thread after every present reader has left, in the order of these calls.  Needs no memory. */
 void xk_rcu_free(struct xk_rcu_head *h, void (*fn)(void *), void *arg);
 /* Returns when every fn given before has been called; at once when none is owed. */
 void xk_rcu_barrier(void);

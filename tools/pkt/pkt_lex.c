@@ -10,8 +10,10 @@
  */
 #include <ctype.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/pkt/pkt_priv.h"
 
@@ -23,7 +25,12 @@ void *pkt_get(struct pkt_arena *a, size_t n)
 {
 	struct pkt_block *b = calloc(1, sizeof *b + n);
 
-	xk_assert(b != NULL);
+	/* A script is small: whoever reads one has nothing to go on with, and nothing to take back. */
+	if (b == NULL) {
+		fputs("out of memory for a wire script\n", stderr);
+		fflush(stdout);
+		_exit(1);
+	}
 	b->next = a->first;
 	a->first = b;
 	return b->bytes;

@@ -93,6 +93,7 @@ struct bench {
 	unsigned            narg;
 	struct bench_shard  shard;
 	struct xk_errs     *e;
+	int                 load_err;            /* of reading the file; XK_E_INVAL: it has errors */
 };
 
 /* Reads, checks; every complaint is in b->e.  args: k=v of the command line, those

@@ -262,16 +262,15 @@ static void read_table(struct bench *b, const struct xk_value *tab)
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-static bool load_once(struct bench *b, const char *text, bool report)
+static void load_once(struct bench *b, const char *text, bool report)
 {
 	struct xk_compose_opts opts = { .args = b->arg, .nargs = b->narg };
 	struct xk_errs *e = report ? b->e : NULL;
-	int err = text ? xk_spec_load_text(&b->spec, b->file, text, strlen(text), &opts, e)
-		       : xk_spec_load(&b->spec, b->file, &opts, e);
 
+	b->load_err = text ? xk_spec_load_text(&b->spec, b->file, text, strlen(text), &opts, e)
+			   : xk_spec_load(&b->spec, b->file, &opts, e);
 	if (b->spec == NULL)
 		xk_errs_add(b->e, NULL, 0, 0, "out of memory");
-	return err == XK_OK;
 }
 
 /* Names an argument of the command line an axis?  Then the file shall not see it. */

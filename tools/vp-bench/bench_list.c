@@ -4,6 +4,7 @@
  */
 #include "tools/vp-bench/bench.h"
 
+#include <errno.h>
 #include <fts.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -22,17 +23,33 @@ static bool is_lua(const FTSENT *f)
 	return f->fts_info == FTS_F && n > 4 && strcmp(f->fts_name + n - 4, ".lua") == 0;
 }
 
+/* An error that has no file is ours: there was no memory for it, or for the graph. */
+static bool lacks_memory(const struct bench *b, int code)
+{
+	const char *file = b->file;
+
+	for (unsigned i = 0; i < xk_errs_count(b->e) && file != NULL; i++)
+		(void)xk_errs_text(b->e, i, &file, NULL, NULL);
+	return code == BENCH_IO || file == NULL;
+}
+
 /* One that does not load is shown, too: it is somebody's bench. */
-static void list_one(const char *path)
+static int list_one(const char *path)
 {
 	struct bench b;
 	int code = bench_load(&b, path, NULL, 0);
+	bool lacks = lacks_memory(&b, code), unread = b.load_err != XK_OK && b.load_err != XK_E_INVAL;
 
-	if (code == BENCH_OK)
+	if (lacks)
+		fprintf(stderr, "vp-bench: %s: out of memory\n", path);
+	else if (unread)
+		fprintf(stderr, "vp-bench: %s: cannot be read: %s\n", path, xk_strerror(b.load_err));
+	else if (code == BENCH_OK)
 		printf("%-44s %4u points  %s\n", path, b.npoints, b.doc ? b.doc : "");
-	else if (b.spec == NULL || xk_spec_bench(b.spec) != NULL)
+	else if (xk_spec_bench(b.spec) != NULL)
 		printf("%-44s has errors: vp-bench plan %s\n", path, path);
 	bench_free(&b);
+	return lacks || unread ? BENCH_IO : BENCH_OK;
 }
 
 static int by_name(const FTSENT **a, const FTSENT **b)
@@ -46,15 +63,23 @@ static int list_files(char **dirs)
 	int code = BENCH_OK;
 	FTSENT *f;
 
-	if (t == NULL)
+	if (t == NULL) {
+		fprintf(stderr, "vp-bench: cannot list: %s\n", strerror(errno));
 		return BENCH_IO;
-	while ((f = fts_read(t)) != NULL) {
+	}
+	while ((errno = 0, f = fts_read(t)) != NULL) {
 		if (f->fts_info == FTS_NS || f->fts_info == FTS_DNR || f->fts_info == FTS_ERR) {
 			fprintf(stderr, "vp-bench: %s: %s\n", f->fts_path, strerror(f->fts_errno));
 			code = BENCH_USAGE;
 		} else if (is_lua(f)) {
-			list_one(f->fts_path);
+			int rc = list_one(f->fts_path);
+
+			code = code == BENCH_OK ? rc : code;
 		}
+	}
+	if (errno != 0) {
+		fprintf(stderr, "vp-bench: cannot list: %s\n", strerror(errno));
+		code = code == BENCH_OK ? BENCH_IO : code;
 	}
 	fts_close(t);
 	return code;

@@ -88,8 +88,14 @@ void vpc_options(struct vpc *o, int argc, char **argv)
 {
 	static const struct argp argp = { options, parse_opt, "COMMAND [ARG ...]", doc, NULL, NULL, NULL };
 
+	int err;
+
 	argp_err_exit_status = VPC_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, o);
+	err = argp_parse(&argp, argc, argv, 0, NULL, o);
+	if (err != 0) {
+		fprintf(stderr, "vp-ctl: the command line cannot be read: %s\n", strerror(err));
+		exit(VPC_REFUSED);
+	}
 	if (o->delay == 0)
 		o->delay = XK_MS;
 }

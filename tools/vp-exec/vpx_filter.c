@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const int always[] = {
@@ -46,35 +48,57 @@ static int rules(scmp_filter_ctx f)
 	return err;
 }
 
-static int export(scmp_filter_ctx f, struct sock_fprog *out)
-{
-	int fd = memfd_create("filter", MFD_CLOEXEC), err;
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	err = seccomp_export_bpf(f, fd);
-	if (err == 0 && fstat(fd, &st) < 0)
-		err = -errno;
-	if (err == 0) {
-		out->filter = malloc((size_t)st.st_size);
-		out->len = (unsigned short)((size_t)st.st_size / sizeof *out->filter);
-		if (out->filter == NULL || pread(fd, out->filter, (size_t)st.st_size, 0) != st.st_size)
-			err = -ENOMEM;
-	}
-	close(fd);
-	return err;
-}
-
-int vpx_filter_new(struct sock_fprog *f)
+static int export(int fd)
 {
 	scmp_filter_ctx c = seccomp_init(SCMP_ACT_ALLOW);
 	int err = c != NULL ? rules(c) : -ENOMEM;
 
 	if (err == 0)
-		err = export(c, f);
+		err = seccomp_export_bpf(c, fd);
 	if (c != NULL)
 		seccomp_release(c);
+	return err;
+}
+
+/* libseccomp does not survive every lack of memory: a process of its own makes the filter. */
+static int export_apart(int fd)
+{
+	int status = 0;
+	pid_t pid = fork(), got;
+
+	if (pid == 0) {
+		(void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+		_exit(-export(fd));
+	}
+	if (pid < 0)
+		return -errno;
+	do
+		got = waitpid(pid, &status, 0);
+	while (got < 0 && errno == EINTR);
+	return got == pid && WIFEXITED(status) ? -WEXITSTATUS(status) : -ENOMEM;
+}
+
+static int load(int fd, struct sock_fprog *out)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	out->filter = malloc((size_t)st.st_size);
+	out->len = (unsigned short)((size_t)st.st_size / sizeof *out->filter);
+	return out->filter != NULL && pread(fd, out->filter, (size_t)st.st_size, 0) == st.st_size ? 0 : -ENOMEM;
+}
+
+int vpx_filter_new(struct sock_fprog *f)
+{
+	int fd = memfd_create("filter", MFD_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	err = export_apart(fd);
+	if (err == 0)
+		err = load(fd, f);
+	close(fd);
 	return err;
 }
 

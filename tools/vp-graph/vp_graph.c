@@ -169,7 +169,11 @@ int main(int argc, char **argv)
 
 	xk_json_start("vp-graph", VPG_FAILED);
 	argp_err_exit_status = VPG_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	code = argp_parse(&argp, argc, argv, 0, NULL, &p);
+	if (code != 0) {
+		fprintf(stderr, "vp-graph: the command line cannot be read: %s\n", strerror(code));
+		return VPG_FAILED;
+	}
 	xk_plugins_find("vp-graph");
 	p.o.arg = p.arg;
 	code = run(&p);

@@ -346,6 +346,30 @@ static int ranks(struct vpr *o)
 	return VPR_RANK;
 }
 
+static int work_alone(struct work *w)
+{
+	int code;
+
+	if (w->o->stop_fd < 0 || w->o->ask_fd < 0 || w->e == NULL || w->warnings == NULL) {
+		fprintf(stderr, "vp-run: cannot start: %s\n", strerror(errno));
+		return VPR_FAILED;
+	}
+	be_prompt();
+	xk_rcu_register();
+	code = work(w);
+	xk_rcu_unregister();
+	xk_spec_print_errors(stderr, w->s, w->e, NULL);
+	return code;
+}
+
+static void close_signals(const struct vpr *o)
+{
+	if (o->stop_fd >= 0)
+		close(o->stop_fd);
+	if (o->ask_fd >= 0)
+		close(o->ask_fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct vpr o = { .stop_fd = -1, .ask_fd = -1 };
@@ -362,26 +386,18 @@ int main(int argc, char **argv)
 	code = ranks(&o);
 	if (code != VPR_RANK) {
 		free(o.peers);
+		close_signals(&o);
 		return code;
 	}
 	w.e = xk_errs_new();
 	w.warnings = xk_errs_new();
-	if (o.stop_fd < 0 || o.ask_fd < 0 || w.e == NULL || w.warnings == NULL) {
-		fprintf(stderr, "vp-run: cannot start: %s\n", strerror(errno));
-		return VPR_FAILED;
-	}
-	be_prompt();
-	xk_rcu_register();
-	code = work(&w);
-	xk_rcu_unregister();
-	xk_spec_print_errors(stderr, w.s, w.e, NULL);
+	code = work_alone(&w);
 	xk_spec_free(w.s);
 	xk_ledger_free(o.ledger);
 	xk_errs_free(w.e);
 	xk_errs_free(w.warnings);
 	free(o.peers);
-	close(o.stop_fd);
-	close(o.ask_fd);
+	close_signals(&o);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "vp-run: cannot write the output\n");
 		code = code ? code : VPR_FAILED;

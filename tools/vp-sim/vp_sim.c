@@ -299,7 +299,11 @@ int main(int argc, char **argv)
 
 	xk_json_start("vp-sim", SIM_FAILED);
 	argp_err_exit_status = SIM_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	code = argp_parse(&argp, argc, argv, 0, NULL, &p);
+	if (code != 0) {
+		fprintf(stderr, "vp-sim: the command line cannot be read: %s\n", strerror(code));
+		return SIM_FAILED;
+	}
 	xk_plugins_find("vp-sim");
 	code = p.replay != NULL ? sim_replay(p.replay) : p.machines ? sim_ledger_list() :
 	       p.self_test != 0 ? sim_selftest(p.self_test) : p.sweep ? sim_sweep(&p) : simulate(&p);

@@ -2,6 +2,7 @@
 /*
  * test_rcu.c - readers never see freed memory, and everything is freed in the end.
  *
+ * The reclaimer calls in order, all of it, whoever waits.
  * An object is poisoned before it is freed; a reader that meets the poison, or
  * the address sanitizer that meets the access, has found a grace period that
  * was none.
@@ -115,7 +116,7 @@ static void readers_never_see_what_was_freed_after_synchronize(void)
 }
 
 /* A reader that stays inside holds back every free behind it. */
-struct gate { uint32_t inside, go, freed_inside; };
+struct gate { uint32_t inside, go, freed_inside, waits; };
 
 static void stay_inside(void *p)
 {
@@ -133,10 +134,19 @@ static void stay_inside(void *p)
 	xk_rcu_read_unlock();
 }
 
+/* Somebody who waits, so that the reclaimer does not. */
+static void wait_for_it(void *p)
+{
+	struct gate *g = p;
+
+	xk_store_release(&g->waits, 1u);
+	xk_rcu_barrier();
+}
+
 static void a_reader_inside_holds_the_free_back(void)
 {
-	struct gate g = { 0, 0, 0 };
-	struct xk_thread *t;
+	struct gate g = { 0, 0, 0, 0 };
+	struct xk_thread *t, *waits;
 	struct object *old;
 	unsigned i;
 
@@ -147,10 +157,12 @@ static void a_reader_inside_holds_the_free_back(void)
 		xk_thread_yield();
 	xk_rcu_assign(shelf.now, object_new());
 	xk_rcu_free(&old->rcu, object_free, old);
-	for (i = 0; i < 1000; i++)
+	CU_ASSERT_EQUAL_FATAL(xk_thread_new(&waits, "waits", -1, wait_for_it, &g), XK_OK);
+	for (i = 0; i < 5000 || !xk_load_acquire(&g.waits); i++)
 		xk_thread_yield();
 	xk_store_release(&g.go, 1u);
 	xk_thread_join(t);
+	xk_thread_join(waits);
 	CU_ASSERT_EQUAL(g.freed_inside, 0);
 	CU_ASSERT_EQUAL(shelf.bad, 0);
 	xk_rcu_barrier();
@@ -171,6 +183,98 @@ static void registering_may_nest(void)
 	xk_rcu_synchronize();
 }
 
+/* ---- the thread that calls what is freed ------------------------------------- */
+
+#define GIVEN 100u
+
+static struct { struct xk_rcu_head rcu[GIVEN]; unsigned called, in_order; } row;
+
+static void called(void *p)
+{
+	row.in_order += (struct xk_rcu_head *)p == &row.rcu[row.called];
+	row.called++;
+}
+
+static void give_all(void)
+{
+	row.called = row.in_order = 0;
+	for (unsigned i = 0; i < GIVEN; i++)
+		xk_rcu_free(&row.rcu[i], called, &row.rcu[i]);
+}
+
+/* The first test of all: there is no thread yet. */
+static void before_it_is_started_a_barrier_does_the_work(void)
+{
+	give_all();
+	CU_ASSERT_EQUAL(row.called, 0);
+	xk_rcu_barrier();
+	CU_ASSERT_EQUAL(row.called, GIVEN);
+	CU_ASSERT_EQUAL(row.in_order, GIVEN);
+}
+
+static void it_is_started_once(void)
+{
+	CU_ASSERT_EQUAL(xk_rcu_start(), XK_OK);
+	CU_ASSERT_EQUAL(xk_rcu_start(), XK_OK);
+}
+
+static void it_calls_in_the_order_given(void)
+{
+	for (unsigned round = 0; round < 20; round++) {
+		give_all();
+		xk_rcu_barrier();
+		CU_ASSERT_EQUAL(row.called, GIVEN);
+		CU_ASSERT_EQUAL(row.in_order, GIVEN);
+	}
+}
+
+static void it_calls_although_nobody_waits(void)
+{
+	memset(&shelf, 0, sizeof shelf);
+	struct object *o = object_new();
+
+	xk_rcu_free(&o->rcu, object_free, o);
+	while (xk_load_acquire(&shelf.freed) == 0)
+		xk_thread_yield();
+}
+
+static void give_and_wait(void *p)
+{
+	uint32_t *ok = p;
+
+	for (unsigned i = 0; i < 200; i++) {
+		uint32_t before = xk_load_acquire(&shelf.freed);
+		struct object *o = object_new();
+
+		xk_rcu_free(&o->rcu, object_free, o);
+		xk_rcu_barrier();
+		xk_atomic_add(ok, xk_load_acquire(&shelf.freed) > before);
+	}
+}
+
+static void barriers_of_several_threads_return_after_their_own(void)
+{
+	struct xk_thread *t[READERS];
+	uint32_t ok = 0;
+
+	memset(&shelf, 0, sizeof shelf);
+	for (unsigned i = 0; i < READERS; i++)
+		CU_ASSERT_EQUAL_FATAL(xk_thread_new(&t[i], "gives", -1, give_and_wait, &ok), XK_OK);
+	for (unsigned i = 0; i < READERS; i++)
+		xk_thread_join(t[i]);
+	CU_ASSERT_EQUAL(ok, READERS * 200);
+	CU_ASSERT_EQUAL(shelf.freed, READERS * 200);
+}
+
+static CU_TestInfo reclaimer_tests[] = {
+	{ "before_it_is_started_a_barrier_does_the_work", before_it_is_started_a_barrier_does_the_work },
+	{ "it_is_started_once", it_is_started_once },
+	{ "it_calls_in_the_order_given", it_calls_in_the_order_given },
+	{ "it_calls_although_nobody_waits", it_calls_although_nobody_waits },
+	{ "barriers_of_several_threads_return_after_their_own", barriers_of_several_threads_return_after_their_own },
+	CU_TEST_INFO_NULL
+};
+
 static CU_TestInfo tests[] = {
 	{ "readers_never_see_what_was_freed_later", readers_never_see_what_was_freed_later },
 	{ "readers_never_see_what_was_freed_after_synchronize",
@@ -181,6 +285,7 @@ static CU_TestInfo tests[] = {
 };
 
 static CU_SuiteInfo suites[] = {
+	{ "reclaimer", NULL, NULL, NULL, NULL, reclaimer_tests },
 	{ "rcu", NULL, NULL, NULL, NULL, tests },
 	CU_SUITE_INFO_NULL
 };

@@ -289,12 +289,11 @@ enum {
 	XK_CTL_ISLOCAL,            /* in: uint32_t IPv4; result 1 when it is ours */
 	XK_CTL_LINK_TYPE,          /* uint32_t: enum xk_link of a driver's frames */
 	XK_CTL_HEADER_SUM,         /* uint32_t: partial pseudo-header sum without length (session) */
-	XK_CTL_REACHED,            /* nothing: what this session sends is seen to arrive (RFC 4861 7.3.1); 0, or NOTSUP */
+	XK_CTL_REACHED, XK_CTL_DOUBT, /* nothing: what this session sends arrives, or does not (RFC 4861 7.3.1) */
 	XK_CTL_GETMAXSUPER,        /* uint32_t: longest XK_MSG_SUPER; 0, NOTSUP: none; not passed on; see xk_captured */
 	XK_CTL_SENDS_SUPER,        /* nothing: 1, the device sends a super-segment as one; 0 or NOTSUP, it cuts */
 	XK_CTL_GIVES,              /* uint32_t: XK_GIVES_* (xk_gives.h); answered for all, by their descriptors */
 	XK_CTL_MOVE, XK_CTL_STAND, XK_CTL_ADOPT, XK_CTL_LEAVE, XK_CTL_ORPHANS, XK_CTL_HANDED, /* a graph changes: xk_move.h */
-	XK_CTL_DOUBT,              /* nothing: what this session sends is not seen to arrive; 0, or NOTSUP */
 	XK_CTL_PRIVATE = 1000,     /* class * 1000 + n from here */
 };
 

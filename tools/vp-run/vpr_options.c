@@ -148,6 +148,19 @@ static void check_ranks(const struct vpr *o, struct argp_state *state)
 		argp_error(state, "at most %u arguments", VPR_ARGS - VPR_TOLD);
 }
 
+static void check_end(struct vpr *o, struct argp_state *state)
+{
+	if (o->file == NULL)
+		argp_error(state, "which graph file?");
+	check_ranks(o, state);
+	if (o->within == NULL)
+		set_within(o, "30s", state);
+	if (o->unsafe && o->untrusted != NULL)
+		argp_error(state, "--unsafe and --untrusted: is the file yours, or a stranger's?");
+	if (o->layer_times && o->ncapture != 0)
+		argp_error(state, "--layer-times and --capture: a message would be timed while it is written to a file");
+}
+
 static error_t parse_opt(int key, char *arg, struct argp_state *state)
 {
 	struct vpr *o = state->input;
@@ -198,15 +211,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_LAYER_TIMES: o->layer_times = true; break;
 	case ARGP_KEY_ARG: add_arg(o, arg, state); break;
 	case ARGP_KEY_END:
-		if (o->file == NULL)
-			argp_error(state, "which graph file?");
-		check_ranks(o, state);
-		if (o->within == NULL)
-			set_within(o, "30s", state);
-		if (o->unsafe && o->untrusted != NULL)
-			argp_error(state, "--unsafe and --untrusted: is the file yours, or a stranger's?");
-		if (o->layer_times && o->ncapture != 0)
-			argp_error(state, "--layer-times and --capture: a message would be timed while it is written to a file");
+		check_end(o, state);
 		break;
 	default: return ARGP_ERR_UNKNOWN;
 	}

@@ -8,7 +8,7 @@ timeout                      a receive and an accept with SO_RCVTIMEO end
 late-serve, late-use         all that had come before a peer's reset is read, then the reset; TCP_INFO of both
 names                        what a server of names answers, byte by byte, right questions and wrong ones
 self                         a stream and datagrams to addresses of the host itself; nobody there is told
-wait                         waits in accept until it is killed, and so does a daemon that it has begun
+wait                         waits in accept until it is killed, and a daemon that it has begun for a signal
 """
 import asyncio
 import os
@@ -244,7 +244,7 @@ def wait():
         if os.fork() != 0:
             os._exit(0)
         print("daemon", os.getpid(), flush=True)
-        listener.accept()
+        signal.pause()                          # no call of it could fail
     os.wait()
     print("program", os.getpid(), flush=True)
     listener.accept()

@@ -166,7 +166,7 @@ alive() { kill -0 "$1" 2>/dev/null && ! grep -q '^State:.[ZX]' "/proc/$1/status"
 gone() { ! alive "$1"; }
 two_lines() { [ "$(wc -l <"$1")" -eq 2 ]; }
 all_gone() { for pid; do gone "$pid" || return 1; done; }
-# killed WHOM SIGNAL: a program and a daemon of its own wait in accept; one of them or of the two processes of vp-exec is
+# killed WHOM SIGNAL: a program waits in accept, a daemon of its own for a signal; one of them or of the two processes of vp-exec is
 # killed, and all end.
 killed() {
 	: >"$tmp/pid"

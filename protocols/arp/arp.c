@@ -91,20 +91,6 @@ static void arp_open_disable_all(struct xk_node *n, struct xk_node *rcv)
 
 /* ---- changes of the table, told to this VP ------------------------------------------------- */
 
-void arp_tell_locked(struct xk_rep *r, uint32_t host)
-{
-	struct arp_rep *st = r->state;
-
-	if (st->nchanged < ARP_CHANGED_MAX)
-		st->changed[st->nchanged++] = host;
-	else
-		st->overflow = true;
-	if (!st->posted) {
-		st->posted = true;
-		xk_vp_call_async(r->vp, &st->call);
-	}
-}
-
 static void hosts_changed(struct xk_vp *vp, void *arg)
 {
 	struct xk_rep *r = arg;

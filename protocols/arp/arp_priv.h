@@ -196,8 +196,6 @@ bool arp_may_defend(struct xk_node *n, struct arp_own *own, xk_ns now);
 
 /* ---- telling sessions ---------------------------------------------------------------- */
 
-/* Hosts have changed that sessions of this VP stand on.  Mutex held. */
-void arp_tell_locked(struct xk_rep *r, uint32_t host);
 /* Each session of this VP that stands on host looks at the table again. */
 void arp_host_changed(struct xk_rep *r, uint32_t host);
 /* All of them do, soon. */

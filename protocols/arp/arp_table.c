@@ -77,14 +77,29 @@ static void touch(struct arp_entry *e, bool used)
 
 /* ---- entries --------------------------------------------------------------------------- */
 
+/* A host has changed that sessions of this VP stand on: one call for any number.  Mutex held. */
+static void tell_locked(struct xk_rep *r, uint32_t host)
+{
+	struct arp_rep *st = r->state;
+
+	if (st->nchanged < ARP_CHANGED_MAX)
+		st->changed[st->nchanged++] = host;
+	else
+		st->overflow = true;
+	if (!st->posted) {
+		st->posted = true;
+		xk_vp_call_async(r->vp, &st->call);
+	}
+}
+
 static void tell_interested(struct arp_entry *e)
 {
 	struct arp_table *t = e->table;
 
 	for (unsigned w = 0; w < t->words; w++)
 		for (uint64_t bits = e->interest[w]; bits != 0; bits &= bits - 1)
-			arp_tell_locked(t->node->rep[w * 64 + (unsigned)__builtin_ctzll(bits)],
-					(uint32_t)e->map.key.w[0]);
+			tell_locked(t->node->rep[w * 64 + (unsigned)__builtin_ctzll(bits)],
+				    (uint32_t)e->map.key.w[0]);
 }
 
 static void entry_free(void *arg)

@@ -245,7 +245,8 @@ static int share_dir(struct ctl *c, uint64_t number)
 	return err;
 }
 
-static struct ctl_view *open_view(struct ctl *c)
+/* By the descriptor of the one before, which a process that may open nothing any more has yet. */
+static struct ctl_view *open_view(struct ctl *c, const struct ctl_view *was)
 {
 	const struct xk_shared *s = c->g->vps->shared;
 	char why[128];
@@ -253,6 +254,8 @@ static struct ctl_view *open_view(struct ctl *c)
 
 	if (s == NULL)
 		return ctl_view_here(dir_json(c), why, sizeof why);
+	if (was != NULL)
+		return ctl_view_anew(was, why, sizeof why);
 	fd = xk_shared_reader(s);
 	return fd >= 0 ? ctl_view_open(fd, why, sizeof why) : NULL;
 }
@@ -260,15 +263,16 @@ static struct ctl_view *open_view(struct ctl *c)
 int ctl_dir_make(struct ctl *c)
 {
 	bool shared = c->g->vps->shared != NULL;
+	struct ctl_view *was = c->view;
 	uint64_t number = ++c->ndirs;
 
-	ctl_view_free(c->view);
 	c->view = NULL;
 	c->has_dir = !shared || share_dir(c, number) == XK_OK;
 	if (!c->has_dir)
 		hold(c, 0);              /* places of the one before are no nodes' for ever */
 	else
-		c->view = open_view(c);
+		c->view = open_view(c, was);
+	ctl_view_free(was);
 	return c->view != NULL ? XK_OK : XK_E_NOMEM;
 }
 

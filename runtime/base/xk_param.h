@@ -43,7 +43,6 @@ struct xk_pmap  { unsigned n; struct xk_pmap_entry { union xk_pval key, val; } *
 #define XK_PF_REQUIRED 2u    /* no default: the user must give it */
 #define XK_PF_UNSET    4u    /* a scalar without default: not given is told from every value
                               * by xk_param_is_unset (all ones; give it a max below that) */
-
 #define XK_PF_HOST     8u    /* a text that names what is of this machine: a file, a device, a namespace */
 
 struct xk_param {
@@ -59,5 +58,4 @@ struct xk_param {
 	size_t             offset;   /* in the configuration structure */
 };
 #define XK_PARAM_END { .name = NULL }
-
 #endif

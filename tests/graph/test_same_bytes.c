@@ -53,7 +53,7 @@ static const char text_fmt[] =
 	"local function card(own) return eth_mem { wire = 'w', mac = own.mac, queue = 65536 } end\n"
 	"local one, other = %6$s\n"
 	"if PLAY then\n"
-	"  host(one, other, 'link', pcap { file = PLAY, out = OUT, mac = one.mac })\n"
+	"  host(one, other, 'link', pcap { file = PLAY, out = OUT, overwrite = true, mac = one.mac })\n"
 	"else\n"
 	"  host(one, other, 'link', card(one))\n"
 	"  host(other, one, 'far', impair { loss = '4%%', dup = '4%%', reorder = '6%%', corrupt = '1%%', hold = '100ms',\n"

@@ -184,7 +184,7 @@ int xk_sock_set_remove(struct xk_sock_set *set, int fd)
 {
 	struct removal r = { .set = set };
 	struct sock *sk;
-	int err = sock_hold(fd, &sk);
+	int err = sock_hold_longer(fd, &sk);
 
 	if (err != XK_OK)
 		return err;

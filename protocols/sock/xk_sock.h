@@ -136,7 +136,7 @@ int xk_sock_close(int fd);
 
 /*
  * Ends all use of node n: every waiting call and every later one gives
- * XK_E_SHUTDOWN (xk_sock_close still works), and it returns when no thread is inside a
+ * XK_E_SHUTDOWN (xk_sock_close and xk_sock_set_remove still work), and it returns when no thread is inside a
  * call.  Sockets left open are closed when the graph is freed.
  */
 void xk_sock_stop(struct xk_node *n);

@@ -128,7 +128,7 @@ static void changed_nothing(const struct mut_conn *c, const struct numbers *was)
 static void frame(struct fuzz_in *in, const struct mut_conn *c, bool is_error, bool changed)
 {
 	static struct mut_frame f;
-	struct numbers was;
+	struct numbers was = { 0 };
 	struct mut_spec s;
 	bool stands = numbers_of(c, &was);
 

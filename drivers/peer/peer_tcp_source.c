@@ -344,8 +344,8 @@ static int source_rep_start(struct xk_rep *r, struct xk_errs *e)
 
 	if (t->mr == NULL)
 		return XK_OK;
-	peer_tcp_start(t, t->conf->idle != 0 ? peer_tcp_source_idle_run : peer_tcp_source_run);
 	xk_task_no_input(&t->mr->task);
+	peer_tcp_start(t, t->conf->idle != 0 ? peer_tcp_source_idle_run : peer_tcp_source_run);
 	err = begin(t);
 	if (err != XK_OK)
 		peer_no_memory(r, e, t->conf->conns);

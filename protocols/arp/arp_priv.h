@@ -73,6 +73,7 @@ struct arp_entry {
 	xk_ns               failed_until;
 	xk_ns               holds;        /* after it was confirmed; then it is doubted */
 	bool                suspect;      /* since then another station claims host, or nothing arrives there */
+	bool                claimed;      /* the former */
 	/* Guarded by the mutex. */
 	xk_ns               last_request; /* valid when asked */
 	xk_ns               probe_at;     /* valid when delayed: used since it was doubted */

@@ -9,7 +9,7 @@
  * the first message that uses it starts `delay`, and what is not confirmed by then is
  * asked for at its own station and then of everybody; meanwhile it is used.  What nobody
  * uses is not asked for, so that silence costs nothing.  What is suspect, since somebody claims
- * it for another station, is asked for at once, in the same order.
+ * it for another station or nothing arrives there, is asked for at once, in the same order.
  *
  * Who sends one message and closes the session does not take the message back
  * (RFC 1122 2.3.2.2): a session that is closed while messages wait holds itself
@@ -417,6 +417,7 @@ struct xk_sess *arp_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *ty
 	}
 	return s;
 }
+
 /* ---- changes of the table --------------------------------------------------------------------- */
 
 void arp_host_changed(struct xk_rep *r, uint32_t host)

@@ -289,6 +289,7 @@ void arp_fail(struct xk_rep *r, uint32_t host)
 	if (e != NULL && answer(r, e, &v) != ARP_KNOWN) {   /* not confirmed a moment ago, by another VP */
 		xk_store_relaxed(&e->failed_until, xk_vp_now() + c->fail);
 		xk_store_relaxed(&e->suspect, false);
+		xk_store_relaxed(&e->claimed, false);
 		xk_store_release(&e->mac, 0);
 		xk_count(r->count[ARP_COUNT_FAILED]);
 	}
@@ -311,24 +312,33 @@ static void publish(struct arp_entry *e, uint64_t mac, xk_ns now)
 	xk_store_relaxed(&e->updated, now);
 	xk_store_relaxed(&e->failed_until, 0);
 	xk_store_relaxed(&e->suspect, false);
+	xk_store_relaxed(&e->claimed, false);
 	xk_store_release(&e->mac, mac);   /* pairs with answer() */
 	e->delayed = e->asked_all = false;
 }
 
+/* Suspect because nothing seemed to arrive, not because another station claims the host. */
+static bool is_only_doubted(const struct arp_entry *e)
+{
+	return xk_load_relaxed(&e->suspect) && !xk_load_relaxed(&e->claimed);
+}
+
 /* Most calls end at the first line: many connections may stand on one neighbour.  What locks
- * out a change is a packet, not this (merge). */
+ * out a change is a packet, not this (merge); a doubt ends, as what raised it was further away. */
 void arp_reached(struct xk_rep *r, uint32_t host, const uint8_t mac[6])
 {
 	struct arp_table *t = table_of(r->node);
 	struct arp_entry *e = find(t, host);
 	uint64_t now = xk_vp_now();
 
-	if (e == NULL || now < confirmed(e) + xk_load_relaxed(&e->holds) / 4)
+	if (e == NULL || (now < confirmed(e) + xk_load_relaxed(&e->holds) / 4 && !is_only_doubted(e)))
 		return;
 	xk_mutex_lock(&t->lock);
 	e = find(t, host);
 	if (e != NULL && !e->is_static && e->mac == mac_word(mac)) {
 		xk_store_relaxed(&e->reached, now);
+		if (is_only_doubted(e))
+			xk_store_relaxed(&e->suspect, false);
 		e->delayed = e->asked_all = false;
 		xk_count(r->count[ARP_COUNT_REACHED]);
 	}
@@ -373,8 +383,10 @@ static unsigned claim(struct xk_rep *r, struct arp_entry *e, uint64_t mac, xk_ns
 	/* Two stations that quarrel over an address shall not drive our sessions, nor what we ask. */
 	if (fresh && now < e->updated + c->retry)
 		return ARP_COUNT_IGNORED;
-	if (fresh && e->used && !e->asked_all)
+	if (fresh && e->used && !e->asked_all) {
+		xk_store_relaxed(&e->claimed, true);
 		return begin_suspicion(e) ? ARP_COUNT_CONTESTED : ARP_COUNT_IGNORED;
+	}
 	publish(e, mac, now);
 	tell_interested(e);
 	return fresh ? ARP_COUNT_CHANGED : ARP_COUNT_LEARNED;

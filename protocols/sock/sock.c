@@ -206,9 +206,11 @@ static void wake_all(struct xk_vp *vp, void *arg)
 
 static void stop(struct xk_node *n, uint32_t how)
 {
+	uint32_t was = xk_load_acquire(&sock_node(n)->stopping);
+
 	xk_guest_event();
-	if (xk_load_acquire(&sock_node(n)->stopping) < how)
-		xk_store_release(&sock_node(n)->stopping, how);
+	while (was < how && !xk_atomic_cas(&sock_node(n)->stopping, &was, how))
+		;
 	for (unsigned i = 0; i < xk_node_nvps(n); i++)
 		xk_vp_do(xk_node_vp(n, i), wake_all, n);
 	sock_sets_stop(n);

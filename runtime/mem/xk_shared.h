@@ -5,8 +5,8 @@
  * What lies here is written with plain stores, like all other memory; who is given a
  * descriptor of it maps it read-only and sees them.  So counters that live here are read
  * without the running process doing anything.  It grows as objects are asked for, and goes
- * back to the system all at once.  An object that is given back before keeps its contents for
- * who looks at it yet, until xk_shared_reuse says that those have been told.
+ * back to the system all at once.  An object that is given back before keeps all but its first
+ * 16 bytes for who looks at it yet, until xk_shared_reuse says that those have been told.
  * Control path only; get, put, has, offset and size by any thread.
  */
 #ifndef XK_SHARED_H
@@ -24,7 +24,8 @@ void *xk_shared_head(const struct xk_shared *s);
 /* Zeroed; `page` begins a page, else a cache line, chosen so that objects asked for one after
  * the other do not meet in one set of a cache.  NULL: out of memory. */
 void *xk_shared_get(struct xk_shared *s, size_t size, bool page);
-/* p, of this size, that did not begin a page: it stays as it is until reuse is called, and is got again later. */
+/* p, of this size, that did not begin a page: behind its first 16 bytes it stays as it is until reuse is called, and
+ * is got again later. */
 void  xk_shared_put(struct xk_shared *s, void *p, size_t size);
 /* What has been put until now may be got again, by whom asks for the same size. */
 void  xk_shared_reuse(struct xk_shared *s);

@@ -238,12 +238,12 @@ static void wait_for_all(void)
 void xk_rcu_barrier(void)
 {
 	XK_HANDOFF();
-	if (xk_load_acquire(&reclaimer.owed) != 0 && has_thread())
-		wait_for_all();
-	/* No thread yet: who waits does its work. */
+	/* No thread yet: who waits does its work, until there is one, which stays. */
 	while (xk_load_acquire(&reclaimer.owed) != 0 && !has_thread()) {
 		call_what_is_given();
 		xk_thread_yield();
 	}
+	if (xk_load_acquire(&reclaimer.owed) != 0)
+		wait_for_all();
 	TSAN_ACQUIRE(TSAN_GRACE);
 }

@@ -183,6 +183,27 @@ static void progress_ends_no_suspicion(void)
 	close_all(s, 1);
 }
 
+static void doubts(struct xk_sess *s, unsigned vp);
+
+/* One connection's silence is nothing against what another gets through. */
+static void progress_ends_a_doubt(void)
+{
+	struct xk_sess *s[1];
+
+	pf_up(&f, 1, graph_plain);
+	all_stand_on_peer(s, 1);
+	pf_run(&f, 10 * XK_SEC);
+	doubts(s[0], 0);
+	CU_ASSERT_EQUAL(asked_at(peer), 1);
+	reached(s[0], 0);
+	talk(s, 1, 10, false);
+	CU_ASSERT_EQUAL(asked_at(peer), 1);
+	CU_ASSERT_EQUAL(asked_at(everybody), 0);
+	CU_ASSERT_EQUAL(pf_count(&f, "arp", "failed"), 0);
+	CU_ASSERT_EQUAL(memcmp(last_data()->bytes, peer, 6), 0);
+	close_all(s, 1);
+}
+
 static void doubts(struct xk_sess *s, unsigned vp)
 {
 	pf_enter(&f, vp);
@@ -359,6 +380,7 @@ static CU_TestInfo tests[] = {
 	T(a_neighbour_that_is_heard_of_is_not_asked),
 	T(a_neighbour_through_which_progress_is_made_is_not_asked),
 	T(progress_ends_no_suspicion),
+	T(progress_ends_a_doubt),
 	T(a_neighbour_through_which_nothing_arrives_is_asked_at_once),
 	T(neighbours_are_not_doubted_together),
 	T(a_silent_neighbour_is_dropped_after_its_probes),

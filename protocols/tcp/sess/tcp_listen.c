@@ -53,8 +53,8 @@ static void listen_input(const struct tcp_arrival *a, const struct xk_enable *e)
 
 /* ---- who is it for? --------------------------------------------------------------------------- */
 
-/* One host to one host, and not to itself, unless lls says that no link was between; else the reason.  It is asked of a SYN, and true of its connection
- * from then on. */
+/* One host to one host, and not to itself, unless lls says that no link was between; else the
+ * reason.  It is asked of a SYN, and true of its connection from then on. */
 static int illegal(const struct xk_rep *r, struct xk_sess *lls, const struct xk_key *k)
 {
 	uint32_t ports = (uint32_t)k->w[1], source, local;

@@ -208,7 +208,8 @@ static void set(struct xk_node *n, enum upi_side side, enum upi_place at, const 
 	xk_rcu_assign(n->edge->at[side][at].hook, h);
 	for (unsigned i = 0; i < UPI_PLACES; i++)
 		some = some || n->edge->at[side][i].hook != NULL;
-	n->edge->pops = n->edge->pops || (side == UPI_ABOVE && h != NULL && h->pop != NULL);
+	if (side == UPI_ABOVE && h != NULL && h->pop != NULL)
+		xk_store_relaxed(&n->edge->pops, true);
 	xk_store_relaxed(&n->hooked[side], some);
 }
 

@@ -83,7 +83,7 @@ struct xk_hook {
 /* Of a node; what says that a side has any hooks is xk_node.hooked. */
 struct upi_edge {
 	struct upi_link    at[UPI_SIDES][UPI_PLACES + 1];
-	bool               pops;      /* hooks above it want pop */
+	bool               pops;      /* hooks above it want pop; VPs that make a session read it meanwhile */
 	xk_demux_fn        self;      /* sessions' own demux, NULL: the protocol's; any VP writes it, always the same */
 	struct xk_capture *capture;   /* the first of its captures */
 	struct upi_locks  *locks;     /* object_locks = "layer": of its map and sessions; else NULL */

@@ -87,7 +87,7 @@ struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_no
 	s->up = rcv;
 	xk_sess_set_type(s, type);
 	s->down = lls;
-	s->pop = XK_UNLIKELY(r->node->edge->pops) ? upi_hooked_pop : upi_own_pop(r->node);
+	s->pop = XK_UNLIKELY(xk_load_relaxed(&r->node->edge->pops)) ? upi_hooked_pop : upi_own_pop(r->node);
 	s->push_no = push_no(r, ops->push ? ops->push : no_push);
 	s->push = upi_push_of(r->node, xk_sess_own_push(s));
 	s->self.demux = upi_demux_of(r->node, upi_own_demux(r->node));

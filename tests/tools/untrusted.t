@@ -59,6 +59,8 @@ allowed() { "$run" -d 1ms --untrusted=pcap given.lua name="$tmp/new.pcap" >out 2
 ok "what the command line gives" allowed
 both() { "$run" --unsafe --untrusted plain.lua >out 2>&1; [ $? -eq 2 ] && grep -q "stranger" out; }
 ok "unsafe and not trusted do not go together" both
+heat() { "$run" --untrusted --heat=heat.svg plain.lua >out 2>&1; [ $? -eq 2 ] && grep -q "starts no program" out; }
+ok "nor a picture that another program draws" heat
 cat >print.lua <<'E2'
 print("a\27[2Jb\0c\127")
 return graph "x" {}
@@ -81,6 +83,7 @@ cat >inside.c <<'E2'
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 static int started(const char *path)
@@ -107,7 +110,9 @@ static void look(int sig)
 	(void)sig;
 	int system = opened("/etc/passwd", O_RDONLY), given = opened("given.txt", O_RDONLY), other = opened("other.txt", O_RDONLY);
 	int made = opened("made.txt", O_CREAT | O_WRONLY), run = started("/bin/true");
-	int n = snprintf(line, sizeof line, "system %d given %d other %d made %d run %d\n", system, given, other, made, run);
+	int cut = truncate("other.txt", 1) < 0 ? errno : 0, rights = chmod("other.txt", 0600) < 0 ? errno : 0;
+	int n = snprintf(line, sizeof line, "system %d given %d other %d made %d run %d cut %d rights %d\n", system, given, other, made,
+			 run, cut, rights);
 	int fd = 9;
 	if (write(fd, line, (size_t)n) != n)
 		_exit(77);
@@ -134,8 +139,8 @@ asked() {
 said() { grep -qx "$1" said || { cat said err; return 1; }; }
 EACCES=13 EPERM=1
 can_preload() { ${CC:-cc} -shared -fPIC -o inside.so inside.c 2>/dev/null && ! grep -q fsanitize= "$top_builddir/config.log"; }
-trusted() { asked && said 'system 0 given 0 other 0 made 0 run 0'; }
-untrusted() { asked --untrusted && said "system 0 given 0 other $EACCES made $EACCES run $EPERM" && grep -q 'NoNewPrivs 1' status; }
+trusted() { asked && said 'system 0 given 0 other 0 made 0 run 0 cut 0 rights 0'; }
+untrusted() { asked --untrusted && said "system 0 given 0 other $EACCES made $EACCES run $EPERM cut $EPERM rights $EPERM" && grep -q 'NoNewPrivs 1' status; }
 nobody() {
 	chmod 777 .
 	asked --user=nobody --control="$tmp/live" && said 'system 0 .* made 0 run .*' &&

@@ -517,11 +517,11 @@ top_goes_on() {
 	"$ctl" -s "$sock" -d 10ms top nodes >"$tmp/tops" 2>&1 &
 	top=$!
 	seen_by '^client .*udp' "$tmp/tops" && apply hop=3 && seen_by '^hop  *hop  *[1-9]' "$tmp/tops" && apply "" &&
-	until last_table && ! grep -q '^hop ' "$tmp/table"; do kill -0 $top || break; done
+	for try in $(seq 1200); do last_table && ! grep -q '^hop ' "$tmp/table" && break; sleep 0.05; done
 	kill $top
 	wait $top
 	cat "$tmp/table"
-	grep -q '^client .*udp  *[1-9]' "$tmp/table"
+	grep -q '^client .*udp  *[1-9]' "$tmp/table" && ! grep -q '^hop ' "$tmp/table"
 }
 # scraped PATTERN: what the scrape end says now has a line like it.
 scraped() { curl -sf "$url" >"$tmp/scrape" && grep -q "$1" "$tmp/scrape"; }

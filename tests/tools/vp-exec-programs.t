@@ -58,7 +58,7 @@ curl="curl -sS -o '$tmp/got' http://b/some"
 reload="$curl && kill -HUP \$(cat '$tmp/nginx.pid') && for i in 1 2 3 4 5 6 7 8; do $curl || exit; done"
 # All answers are of the class 2xx, and there are some.
 many() {
-	at "$1" "$2" "$nginx" 80 'wrk -t1 -c20 -d1 http://b/small' && grep -q '[1-9][0-9]* requests in' "$tmp/out" &&
+	at "$1" "$2" "$nginx" 80 'wrk --timeout 60s -t1 -c20 -d1 http://b/small' && grep -q '[1-9][0-9]* requests in' "$tmp/out" &&
 		! grep -q 'Non-2xx\|Socket errors' "$tmp/out"
 }
 for loss in 0 1%; do

@@ -191,10 +191,13 @@ ok "the supervisor is killed" killed supervisor KILL
 ok "its keeper is killed" killed keeper KILL
 ok "vp-exec is told to end" killed keeper TERM
 left_behind() {
-	two --at a sh -c 'sleep 600 & echo $!' >"$tmp/pid" 2>&1
-	gone "$(cat "$tmp/pid")"
+	two --at a sh -c 'sleep 600 & echo $!' >"$tmp/pid" 2>"$tmp/err"
+	cat "$tmp/err"
+	grep -qx '[0-9][0-9]*' "$tmp/pid" && gone "$(cat "$tmp/pid")"
 }
 ok "what a program leaves behind is ended" left_behind
+ignored() { timeout 60 "$python" -c 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])' "$exec" "$graph" --at a true; }
+ok "who ignores the ends of its children starts it" ignored
 
 # ---- command lines --------------------------------------------------------------------------------------
 

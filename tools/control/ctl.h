@@ -21,8 +21,8 @@
 struct ctl;
 
 /* What the run does when it is asked to, by a thread of its own: it ends in order (once), or begins to measure anew.
- * NULL: that cannot be asked for. */
-struct ctl_run { void (*end)(void *arg), (*anew)(void *arg); void *arg; };
+ * NULL: that cannot be asked for.  untrusted: what files that the graph is to become are read by (xk_compose.h). */
+struct ctl_run { void (*end)(void *arg), (*anew)(void *arg); void *arg; const char *untrusted; };
 /* path NULL: the default one of the graph; run NULL: nothing can be asked of it.  Errors in e, as from the command line. */
 int  ctl_new(struct ctl **c, struct xk_graph *g, const char *path, const struct ctl_run *run, struct xk_errs *e);
 const char *ctl_path(const struct ctl *c);

@@ -82,7 +82,7 @@ static int load(struct ctl_call *k, struct xk_spec **s, struct xk_errs *e)
 {
 	char *text = xk_strdup(k->a.args != NULL ? k->a.args : "");
 	const char *word[WORDS];
-	struct xk_compose_opts o = { .args = word };
+	struct xk_compose_opts o = { .args = word, .untrusted = k->c->run.untrusted };
 	int err;
 
 	if (text == NULL)

@@ -137,10 +137,10 @@ static bool lies_next_over(const struct xk_node *n, const struct xk_node *below)
 /* The other device on the cable that x is on, or NULL. */
 static const struct xk_node *peer_of(const struct xk_node *x)
 {
-	for (unsigned i = 0; i < x->graph->nnodes; i++) {
-		const struct xk_node *y = x->graph->node[i];
+	for (unsigned i = 0; i < xk_graph_slots(x->graph); i++) {
+		const struct xk_node *y = xk_graph_slot(x->graph, i);
 
-		if (y != x && y->proto->is_driver && wire_of(y) != NULL && strcmp(wire_of(x), wire_of(y)) == 0)
+		if (y != NULL && y != x && y->proto->is_driver && wire_of(y) != NULL && strcmp(wire_of(x), wire_of(y)) == 0)
 			return y;
 	}
 	return NULL;
@@ -149,10 +149,10 @@ static const struct xk_node *peer_of(const struct xk_node *x)
 /* Where frames of a device come in: at itself, or at what stands over it for the graph. */
 static const struct xk_node *entrance(const struct xk_node *x)
 {
-	for (unsigned i = 0; i < x->graph->nnodes; i++) {
-		const struct xk_node *y = x->graph->node[i];
+	for (unsigned i = 0; i < xk_graph_slots(x->graph); i++) {
+		const struct xk_node *y = xk_graph_slot(x->graph, i);
 
-		if (!xk_node_is_edge(x) && xk_node_is_edge(y) && lies_over(y, x))
+		if (y != NULL && !xk_node_is_edge(x) && xk_node_is_edge(y) && lies_over(y, x))
 			return y;
 	}
 	return x;

@@ -126,8 +126,10 @@ static int interface(const struct vpx_stack *st)
 	if (fd < 0)
 		return -errno;
 	err = come_up(fd);
-	for (size_t i = 0; err == 0 && vpx_hosts_of(st, &i, &addr, &len);)
+	for (size_t i = 0; err == 0 && vpx_hosts_of(st, &i, &addr, &len);) {
 		err = add_address(fd, addr, len);
+		err = err == -EEXIST ? 0 : err;          /* of two nodes, or twice of one */
+	}
 	close(fd);
 	return err;
 }

@@ -85,7 +85,7 @@ static bool reap(pid_t supervisor, int *status)
 			ended = true;
 			*status = its;
 		}
-	return ended;
+	return ended || (pid < 0 && errno == ECHILD);
 }
 
 /* Until it ends.  The terminal sends its signals to all; what somebody sends to us alone is the supervisor's. */
@@ -120,7 +120,8 @@ int vpx_keeper(int *status)
 	int life[2], err = 0;
 	pid_t pid;
 
-	if (pipe2(life, O_CLOEXEC) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 ||
+	/* Whoever has started us may ignore the ends of children: then nobody is told of them. */
+	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || pipe2(life, O_CLOEXEC) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 ||
 	    sigprocmask(SIG_BLOCK, &set, &before) < 0)
 		return -errno;
 	pid = fork();

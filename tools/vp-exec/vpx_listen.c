@@ -44,15 +44,17 @@ int64_t vpx_listen(struct vpx_sock *v, const struct vpx_call *c)
 static int accept_flags(const struct vpx_call *c) { return c->nr == SYS_accept4 ? (int)c->arg[3] : 0; }
 
 /* One fewer is there to be accepted, or it is there again. */
-static void count_down(struct vpx_sock *v)
+static bool count_down(struct vpx_sock *v)
 {
 	int end = vpx_end_find(v);
 	char byte;
+	bool taken;
 
 	if (end < 0)
-		return;
-	(void)recv(end, &byte, 1, MSG_DONTWAIT);
+		return false;
+	taken = recv(end, &byte, 1, MSG_DONTWAIT) == 1;
 	close(end);
+	return taken;
 }
 
 static void count_up(struct vpx_sock *v)
@@ -65,6 +67,7 @@ static bool give_oldest(struct vpx_sock *v, const struct vpx_call *c)
 {
 	struct vpx_sock *a = v->accepted;
 	int flags = accept_flags(c), err, fd;
+	bool counted;
 
 	if (!vpx_call_valid(c))
 		return false;
@@ -72,9 +75,9 @@ static bool give_oldest(struct vpx_sock *v, const struct vpx_call *c)
 	if (err != 0)
 		return vpx_call_answer(c, err) || true;
 	(void)fcntl(a->kept, F_SETFL, (flags & SOCK_NONBLOCK) != 0 ? O_NONBLOCK : 0);
-	count_down(v);
+	counted = count_down(v);
 	fd = vpx_call_give(c, a->kept, (flags & SOCK_CLOEXEC) != 0);
-	if (fd < 0)
+	if (fd < 0 && counted)
 		count_up(v);
 	if (fd < 0)
 		return fd != -ENOENT && vpx_call_answer(c, fd);

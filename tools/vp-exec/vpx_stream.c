@@ -194,7 +194,7 @@ static void throw_away(struct vpx_sock *v)
 		n = take(v);
 		v->eof = n == 0 || (n < 0 && errno == ECONNRESET);
 	}
-	if (n > 0)
+	if (n > 0 && !v->eof)
 		vpx_sock_soon(v);
 }
 

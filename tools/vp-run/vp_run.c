@@ -129,7 +129,7 @@ static void measure_anew(void *arg)
 /* The live view, when asked for: its socket is there before anything happens. */
 static int open_control(struct work *w)
 {
-	const struct ctl_run run = { .end = end_run, .anew = measure_anew, .arg = w };
+	const struct ctl_run run = { .end = end_run, .anew = measure_anew, .arg = w, .untrusted = w->o->untrusted };
 	int err;
 
 	if (!w->o->has_control)

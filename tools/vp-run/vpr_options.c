@@ -157,6 +157,8 @@ static void check_end(struct vpr *o, struct argp_state *state)
 		set_within(o, "30s", state);
 	if (o->unsafe && o->untrusted != NULL)
 		argp_error(state, "--unsafe and --untrusted: is the file yours, or a stranger's?");
+	if (o->untrusted != NULL && o->heat != NULL)
+		argp_error(state, "--heat: gnuplot draws it, and --untrusted starts no program");
 	if (o->layer_times && o->ncapture != 0)
 		argp_error(state, "--layer-times and --capture: a message would be timed while it is written to a file");
 }

@@ -4,9 +4,10 @@
  * no more than it has opened.
  *
  * Devices and files are open by then, workers are not there yet.  --user gives all rights of this one away (a process
- * that has begun as root keeps no capability).  --untrusted forbids, where the kernel can (Landlock, seccomp), to
- * change files but those that the command line names, to read others than the system's and those, and to start
- * programs, trace processes or change mounts and modules; what the kernel cannot is told.
+ * that has begun as root keeps no capability).  --untrusted forbids, where the kernel can (Landlock, seccomp), to make,
+ * write, cut or remove files, but for the control socket; to read others than the system's and those that arguments
+ * name; to change rights and times of files, to start programs, trace processes, change mounts and modules.  What the
+ * kernel cannot is told.
  * Invariant: what is forbidden stays so for this process and for all that it starts.
  */
 #include "tools/vp-run/vpr.h"
@@ -111,9 +112,9 @@ static int become(const struct vpr *o, const char *control, struct xk_errs *e)
 /* ---- files ---------------------------------------------------------------------------------- */
 
 #define FS_READ  (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-#define FS_MAKE  (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE)
-/* Of the first version, which all kernels with Landlock have. */
+/* Of the first version, which all kernels with Landlock have; to cut a file is of the third. */
 #define FS_ALL   ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
+#define FS_CUT   (1ull << 14)
 
 static void allow(int rules, const char *path, uint64_t access)
 {
@@ -128,12 +129,13 @@ static void allow(int rules, const char *path, uint64_t access)
 	close(at.parent_fd);
 }
 
-static void allow_folder_of(int rules, const char *path)
+/* The socket and its lock go in the end. */
+static void allow_end_of(int rules, const char *control)
 {
-	char *dir = folder_of(path);
+	char *dir = folder_of(control);
 
 	if (dir != NULL)
-		allow(rules, dir, FS_MAKE);
+		allow(rules, dir, LANDLOCK_ACCESS_FS_REMOVE_FILE);
 	free(dir);
 }
 
@@ -147,17 +149,16 @@ static void allow_all(int rules, const struct vpr *o, const char *control)
 		allow(rules, strchr(o->arg[i], '=') + 1, FS_READ);
 	if (*o->untrusted != '\0')       /* a device that comes back is opened again */
 		allow(rules, "/dev/net/tun", LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE);
-	if (o->heat != NULL)
-		allow_folder_of(rules, o->heat);
 	if (control != NULL)
-		allow_folder_of(rules, control);
+		allow_end_of(rules, control);
 }
 
 /* False: errno says why. */
 static bool forbid_files(const struct vpr *o, const char *control)
 {
-	struct landlock_ruleset_attr a = { .handled_access_fs = FS_ALL };
-	int rules = (int)syscall(SYS_landlock_create_ruleset, &a, sizeof a, 0);
+	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	struct landlock_ruleset_attr a = { .handled_access_fs = FS_ALL | (version >= 3 ? FS_CUT : 0) };
+	int rules = version > 0 ? (int)syscall(SYS_landlock_create_ruleset, &a, sizeof a, 0) : -1;
 	bool done;
 
 	if (rules < 0)
@@ -179,6 +180,10 @@ static bool forbid_calls(void)
 		SCMP_SYS(finit_module), SCMP_SYS(delete_module), SCMP_SYS(kexec_load), SCMP_SYS(kexec_file_load), SCMP_SYS(reboot),
 		SCMP_SYS(open_by_handle_at), SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd), SCMP_SYS(add_key),
 		SCMP_SYS(keyctl), SCMP_SYS(request_key), SCMP_SYS(acct), SCMP_SYS(swapon), SCMP_SYS(swapoff),
+		SCMP_SYS(truncate), SCMP_SYS(chmod), SCMP_SYS(fchmod), SCMP_SYS(fchmodat), SCMP_SYS(chown), SCMP_SYS(lchown),
+		SCMP_SYS(fchown), SCMP_SYS(fchownat), SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr),
+		SCMP_SYS(removexattr), SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr), SCMP_SYS(utime), SCMP_SYS(utimes),
+		SCMP_SYS(utimensat), SCMP_SYS(futimesat),
 	};
 	scmp_filter_ctx f = seccomp_init(SCMP_ACT_ALLOW);
 	int err = f != NULL ? seccomp_attr_set(f, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;

@@ -83,7 +83,7 @@ static void sock_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 		sock_dgram_demux(ss, m);
 }
 
-static int stream_event(const struct xk_stream_event *e)
+static int tell_stream(const struct xk_stream_event *e)
 {
 	struct sock_sess *ss = sock_sess_on(e->s);
 
@@ -106,7 +106,7 @@ static int sock_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	(void)r;
 	switch (op) {
 	case XK_CTL_STREAM_EVENT:
-		return len < sizeof(struct xk_stream_event) ? XK_E_INVAL : stream_event(buf);
+		return len < sizeof(struct xk_stream_event) ? XK_E_INVAL : tell_stream(buf);
 	case UDP_CTL_ERROR:
 		return len < sizeof(struct udp_error) ? XK_E_INVAL : udp_error(buf);
 	default:

@@ -173,13 +173,15 @@ static int library_newindex(lua_State *L)
 /* Control characters would be the terminal's to obey. */
 static void print_text(const char *s, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
-
-		if ((c < ' ' && c != '\t' && c != '\n') || c == 0x7f)
-			fprintf(stderr, "\\x%02x", c);
-		else
-			fputc(c, stderr);
+	for (size_t i = 0, len; i < n; i += len) {
+		len = spec_utf8(s + i, n - i);
+		if (s[i] == '\n' || spec_is_printable(s + i, len)) {
+			fwrite(s + i, 1, len, stderr);
+			continue;
+		}
+		len = len != 0 ? len : 1;
+		for (size_t k = i; k < i + len; k++)
+			fprintf(stderr, "\\x%02x", (unsigned char)s[k]);
 	}
 }
 

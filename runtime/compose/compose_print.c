@@ -42,14 +42,12 @@ static bool line_of(const struct spec_file *f, int no, const char **start, size_
 static void put_printable(FILE *f, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; ) {
-		unsigned char c = (unsigned char)s[i];
 		size_t len = spec_utf8(s + i, n - i);
 
-		/* U+0080 to U+009F are controls, too. */
-		if (len == 0 || (c < ' ' && c != '\t') || c == 0x7f || (c == 0xc2 && (unsigned char)s[i + 1] < 0xa0))
-			fputc('?', f);
-		else
+		if (spec_is_printable(s + i, len))
 			fwrite(s + i, 1, len, f);
+		else
+			fputc('?', f);
 		i += len != 0 ? len : 1;
 	}
 }

@@ -110,6 +110,8 @@ const char *spec_label(const struct xk_spec *s, const struct spec_node *n, char 
 const char *spec_describe(const struct xk_value *v, char *buf, size_t n);
 /* Bytes of the UTF-8 character at s, of n > 0 bytes; 0: it is none. */
 size_t spec_utf8(const char *s, size_t n);
+/* May a terminal have it, a character of so many bytes?  No control but the tabulator is one. */
+bool spec_is_printable(const char *s, size_t len);
 bool spec_is_name(const char *s, size_t n);
 
 /* ---- names of nodes ------------------------------------------------------------------------ */

@@ -90,6 +90,14 @@ size_t spec_utf8(const char *s, size_t n)
 	return more + 1;
 }
 
+bool spec_is_printable(const char *s, size_t len)
+{
+	unsigned char c = (unsigned char)s[0];
+
+	/* U+0080 to U+009F are controls, too. */
+	return len != 0 && (c >= ' ' || c == '\t') && c != 0x7f && (c != 0xc2 || (unsigned char)s[1] >= 0xa0);
+}
+
 bool spec_is_name(const char *s, size_t n)
 {
 	if (n == 0 || n > COMPOSE_NAME_MAX || !(isalpha((unsigned char)*s) || *s == '_'))

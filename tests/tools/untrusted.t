@@ -63,9 +63,13 @@ heat() { "$run" --untrusted --heat=heat.svg plain.lua >out 2>&1; [ $? -eq 2 ] &&
 ok "nor a picture that another program draws" heat
 cat >print.lua <<'E2'
 print("a\27[2Jb\0c\127")
+print("d\xc2\x9b\xff\xc3\xa9")
 return graph "x" {}
 E2
-shown() { "$run" --check --untrusted print.lua 2>&1 | grep -qF 'a\x1b[2Jb\x00c\x7f'; }
+shown() {
+	"$run" --check --untrusted print.lua >out 2>&1
+	grep -qF 'a\x1b[2Jb\x00c\x7f' out && grep -qF 'd\xc2\x9b\xff'"$(printf '\303\251')" out
+}
 ok "what it prints is no order to a terminal" shown
 
 again() { refused 'given.lua:2: pcap' 'overwrite = true' given.lua name="$tmp/new.pcap"; }

@@ -8,11 +8,6 @@
 #include "protocols/arp/arp_priv.h"
 #include "runtime/sync/xk_sync.h"
 
-static struct arp_table *table_of(const struct xk_node *n)
-{
-	return n->state;
-}
-
 bool arp_is_host_address(uint32_t a)
 {
 	return a >> 24 != 0 && a >> 24 != 127 && a < 0xe0000000u;
@@ -30,12 +25,12 @@ static struct arp_own *own_find(struct arp_table *t, uint32_t addr)
 
 struct arp_own *arp_own_find(struct xk_node *n, uint32_t addr)
 {
-	return own_find(table_of(n), addr);
+	return own_find(arp_table(n), addr);
 }
 
 int arp_own_add(struct xk_node *n, const struct arp_addr *a)
 {
-	struct arp_table *t = table_of(n);
+	struct arp_table *t = arp_table(n);
 	struct arp_own *o;
 	int err = XK_OK;
 
@@ -57,7 +52,7 @@ int arp_own_add(struct xk_node *n, const struct arp_addr *a)
 
 bool arp_is_broadcast(struct xk_node *n, uint32_t host)
 {
-	struct arp_table *t = table_of(n);
+	struct arp_table *t = arp_table(n);
 	unsigned nown = xk_load_acquire(&t->nown);
 
 	for (unsigned i = 0; i < nown; i++) {
@@ -72,7 +67,7 @@ bool arp_is_broadcast(struct xk_node *n, uint32_t host)
 
 bool arp_may_defend(struct xk_node *n, struct arp_own *own, xk_ns now)
 {
-	struct arp_table *t = table_of(n);
+	struct arp_table *t = arp_table(n);
 	bool may;
 
 	xk_mutex_lock(&t->lock);

@@ -140,6 +140,11 @@ struct arp_sess {
 	uint8_t         mac[6];
 };
 
+static inline struct arp_table *arp_table(const struct xk_node *n)
+{
+	return n->state;
+}
+
 static inline struct arp_sess *arp_sess(struct xk_sess *s)
 {
 	return (struct arp_sess *)s;

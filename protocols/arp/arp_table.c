@@ -25,11 +25,6 @@
 /* A stream of the seed that no VP has: they count from 0. */
 #define RAND_STREAM 0x6172700000000000u
 
-static struct arp_table *table_of(const struct xk_node *n)
-{
-	return n->state;
-}
-
 static struct xk_key host_key(uint32_t host)
 {
 	return (struct xk_key){ { host, 0 } };
@@ -205,12 +200,12 @@ static enum arp_answer answer(struct xk_rep *r, struct arp_entry *e, struct arp_
 
 enum arp_answer arp_lookup(struct xk_rep *r, uint32_t host, struct arp_view *v)
 {
-	return answer(r, find(table_of(r->node), host), v);
+	return answer(r, find(arp_table(r->node), host), v);
 }
 
 enum arp_answer arp_use(struct xk_rep *r, uint32_t host, struct arp_view *v)
 {
-	struct arp_table *t = table_of(r->node);
+	struct arp_table *t = arp_table(r->node);
 	enum arp_answer a;
 	struct arp_entry *e;
 
@@ -243,7 +238,7 @@ static int take_turn(struct xk_rep *r, struct arp_entry *e, bool everybody)
 
 int arp_want(struct xk_rep *r, uint32_t host, bool everybody)
 {
-	struct arp_table *t = table_of(r->node);
+	struct arp_table *t = arp_table(r->node);
 	struct arp_entry *e;
 	int turn = XK_E_NOMEM;
 
@@ -261,7 +256,7 @@ int arp_want(struct xk_rep *r, uint32_t host, bool everybody)
 xk_ns arp_delay(struct xk_rep *r, uint32_t host)
 {
 	const struct arp_conf *c = r->conf;
-	struct arp_table *t = table_of(r->node);
+	struct arp_table *t = arp_table(r->node);
 	xk_ns at = xk_vp_now();
 	struct arp_entry *e;
 
@@ -280,7 +275,7 @@ xk_ns arp_delay(struct xk_rep *r, uint32_t host)
 void arp_fail(struct xk_rep *r, uint32_t host)
 {
 	const struct arp_conf *c = r->conf;
-	struct arp_table *t = table_of(r->node);
+	struct arp_table *t = arp_table(r->node);
 	struct arp_entry *e;
 	struct arp_view v;
 
@@ -327,7 +322,7 @@ static bool is_only_doubted(const struct arp_entry *e)
  * out a change is a packet, not this (merge); a doubt ends, as what raised it was further away. */
 void arp_reached(struct xk_rep *r, uint32_t host, const uint8_t mac[6])
 {
-	struct arp_table *t = table_of(r->node);
+	struct arp_table *t = arp_table(r->node);
 	struct arp_entry *e = find(t, host);
 	uint64_t now = xk_vp_now();
 
@@ -359,7 +354,7 @@ static bool begin_suspicion(struct arp_entry *e)
 void arp_doubt(struct xk_rep *r, uint32_t host, const uint8_t mac[6])
 {
 	const struct arp_conf *c = r->conf;
-	struct arp_table *t = table_of(r->node);
+	struct arp_table *t = arp_table(r->node);
 	struct arp_entry *e;
 
 	xk_mutex_lock(&t->lock);
@@ -435,7 +430,7 @@ static void tell(const struct xk_rep *r, uint32_t host, uint64_t was, const uint
 
 void arp_learn(struct xk_rep *r, uint32_t host, const uint8_t mac[6], bool create)
 {
-	struct arp_table *t = table_of(r->node);
+	struct arp_table *t = arp_table(r->node);
 	unsigned what = ARP_COUNT_IGNORED;
 	uint64_t was = 0, untold = 0;
 	struct arp_entry *e;
@@ -460,7 +455,7 @@ void arp_learn(struct xk_rep *r, uint32_t host, const uint8_t mac[6], bool creat
 
 static int add_static(struct xk_node *n, uint32_t host, const uint8_t mac[6], struct xk_errs *e)
 {
-	struct arp_table *t = table_of(n);
+	struct arp_table *t = arp_table(n);
 	struct arp_entry *en;
 
 	if (!arp_is_host_address(host) || (mac[0] & 1) || mac_word(mac) == ARP_MAC_SET) {
@@ -499,7 +494,7 @@ static int fill(struct xk_node *n, struct xk_errs *e)
 
 int arp_table_init(struct xk_node *n, struct xk_errs *e)
 {
-	struct arp_table *t = table_of(n);
+	struct arp_table *t = arp_table(n);
 	int err;
 
 	t->node = n;
@@ -528,7 +523,7 @@ static void clear_list(struct xk_list *l)
 
 void arp_table_fini(struct xk_node *n)
 {
-	struct arp_table *t = table_of(n);
+	struct arp_table *t = arp_table(n);
 
 	xk_rcu_barrier();                 /* evicted entries on their way to the slab */
 	clear_list(&t->used);

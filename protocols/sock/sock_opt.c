@@ -291,10 +291,9 @@ static int64_t get_op(struct sock *sk, void *arg)
 
 static int check(const struct sock *sk, const struct opt *o, bool set)
 {
-	if (o == NULL || (set && (o->flags & GET_ONLY)) ||
-	    ((o->flags & STREAM_ONLY) && sk->type != XK_SOCK_STREAM))
-		return XK_E_NOPROTOOPT;
-	return XK_OK;
+	bool bad = o == NULL || (set && (o->flags & GET_ONLY)) || ((o->flags & STREAM_ONLY) && sk->type != XK_SOCK_STREAM);
+
+	return bad ? XK_E_NOPROTOOPT : XK_OK;
 }
 
 static int parse(struct opt_call *c, const void *v, size_t len)

@@ -11,18 +11,26 @@
 
 #include <string.h>
 
-/* Is name one of those in list, with commas between? */
+/* The next name of a list with commas between, of *n bytes, and *list behind it; NULL: there is none. */
+static const char *next_name(const char **list, size_t *n)
+{
+	const char *at = *list;
+
+	if (at == NULL || *at == '\0')
+		return NULL;
+	*n = strcspn(at, ",");
+	*list = at + *n + (at[*n] == ',');
+	return at;
+}
+
 static bool is_listed(const char *list, const char *name)
 {
-	size_t n = strlen(name);
+	const char *at;
+	size_t n;
 
-	for (const char *at = list; *at != '\0'; at += *at == ',') {
-		size_t len = strcspn(at, ",");
-
-		if (len == n && memcmp(at, name, n) == 0)
+	while ((at = next_name(&list, &n)) != NULL)
+		if (n == strlen(name) && memcmp(at, name, n) == 0)
 			return true;
-		at += len;
-	}
 	return false;
 }
 
@@ -58,14 +66,12 @@ static bool is_host(const struct xk_spec *s, const char *name, size_t len, bool 
 
 void trust_list(const struct xk_spec *s, struct xk_errs *e)
 {
+	const char *list = s->untrusted, *at;
+	size_t len;
 	bool there;
 
-	for (const char *at = s->untrusted; at != NULL && *at != '\0'; at += *at == ',') {
-		size_t len = strcspn(at, ",");
-
+	while ((at = next_name(&list, &len)) != NULL)
 		if (!is_host(s, at, len, &there))
 			xk_errs_add(e, NULL, 0, 0, there ? "--untrusted: every file may use '%.*s', it is no driver of this machine" :
 				    "--untrusted: there is no driver '%.*s'", (int)(len < 60 ? len : 60), at);
-		at += len;
-	}
 }

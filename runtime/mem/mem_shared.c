@@ -126,11 +126,6 @@ static size_t place(const struct xk_shared *s, const struct piece *p, bool page)
 	return page ? at : at + (s->colour + PAGE - at % PAGE) % PAGE;
 }
 
-static size_t whole_lines(size_t n)
-{
-	return (n + XK_CACHELINE - 1) / XK_CACHELINE * XK_CACHELINE;
-}
-
 static struct spare **bin_of(struct xk_shared *s, size_t size)
 {
 	return &s->spare[size / XK_CACHELINE % BINS];
@@ -155,7 +150,7 @@ void xk_shared_put(struct xk_shared *s, void *p, size_t size)
 	struct spare *x = p;
 
 	XK_MUTEX_SCOPE(&s->lock);
-	*x = (struct spare){ s->put, whole_lines(size) };
+	*x = (struct spare){ s->put, XK_WHOLE_LINES(size) };
 	s->put = x;
 }
 
@@ -192,7 +187,7 @@ static void *get_new(struct xk_shared *s, size_t size, bool page)
 
 void *xk_shared_get(struct xk_shared *s, size_t size, bool page)
 {
-	size_t n = page ? size : whole_lines(size);
+	size_t n = page ? size : XK_WHOLE_LINES(size);
 	void *p;
 
 	XK_MUTEX_SCOPE(&s->lock);

@@ -27,6 +27,8 @@ enum xk_memclass { XK_MEM_SMALL, XK_MEM_MEDIUM, XK_MEM_LARGE, XK_MEM_CLASSES };
 #define XK_MEM_LARGE_SIZE  4928u
 extern const uint32_t xk_mem_size[XK_MEM_CLASSES];
 
+/* n bytes, up to the end of a cache line. */
+#define XK_WHOLE_LINES(n) (((n) + XK_CACHELINE - 1) / XK_CACHELINE * XK_CACHELINE)
 #define XK_MEM_CACHE 1024u   /* most buffers a VP keeps per class */
 #define XK_MEM_BATCH 32u     /* moved between a VP and the shared stock */
 #define XK_MEM_CHUNK ((size_t)2 << 20) /* memory from which buffers of one class are carved */

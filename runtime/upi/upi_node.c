@@ -89,15 +89,10 @@ int xk_rep_set(struct xk_rep *r, const struct xk_param *p, const void *conf, cha
 	return err;
 }
 
-static size_t whole_lines(size_t n)
-{
-	return (n + XK_CACHELINE - 1) & ~(size_t)(XK_CACHELINE - 1);
-}
-
 int upi_rep_new(struct xk_node *n, struct xk_vp *vp)
 {
 	const struct xk_proto *p = n->proto;
-	size_t state = whole_lines(p->rep_size), conf = owns_conf(n) ? whole_lines(p->conf_size) : 0;
+	size_t state = XK_WHOLE_LINES(p->rep_size), conf = owns_conf(n) ? XK_WHOLE_LINES(p->conf_size) : 0;
 	size_t size = sizeof(struct upi_rep) + state + conf;
 	struct xk_shared *shared = vp->set->shared;
 	struct xk_slab one;

@@ -5,7 +5,7 @@
  * Six control operations of a replica (xk_ops.control); docs/internals/apply.md says who is asked what, and when.
  * Each names the replica that it is asked of: one that passes on what it does not know would have another answer for
  * it.  Around one that knows it not (XK_E_NOTSUP) that change cannot be made, and is refused before anything is
- * touched.  All but XK_CTL_ADOPT and XK_CTL_HANDED come inside the replica's VP, between two of its units: nobody is inside a session.
+ * touched.  All but XK_CTL_ADOPT and XK_CTL_HANDED come inside the VP, between two units: nobody is inside a session.
  */
 #ifndef XK_MOVE_H
 #define XK_MOVE_H

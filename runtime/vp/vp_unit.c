@@ -52,8 +52,8 @@ static inline bool input_presses(const struct xk_vp *vp, unsigned budget)
 /* Frames come singly from units of one message, and a burst of them costs each a fraction: input waits until
  * others have made as many messages as a unit may, of short ones as many frames, or that many frames of long ones
  * wait: eight senders' windows of 256 KiB, of four writes each, are more than the second-level cache.  Not longer than
- * they make any, nor where all have parked, which wait for what comes in more often than not.  Then it has two turns for
- * each unit that it waited for, which made a message at least, and may have more. */
+ * they make any, nor where all have parked, which wait for what comes in more often than not.  Then it has two turns
+ * for each unit that it waited for, which made a message at least, and may have more. */
 static inline unsigned input_turns(struct xk_vp *vp, unsigned done, unsigned several, unsigned budget)
 {
 	unsigned before = vp->others;

@@ -45,7 +45,7 @@ struct xk_task {
 	 * was nothing to do; the task stays ready (it polls) unless it parks. */
 	unsigned      (*run)(struct xk_task *t, unsigned budget);
 	int             fd;               /* readable when there is work, or -1 */
-	bool            input;            /* set while parked: passes on what is queued already, without fd; see xk_task_input */
+	bool            input;            /* passes on what is queued already, without fd: set by xk_task_input */
 	uint8_t         several;          /* 2^this of its messages make a frame, or less than one; 0 */
 	uint16_t        nap;              /* private: see xk_task_nap */
 	union {

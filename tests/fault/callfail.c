@@ -384,19 +384,18 @@ FAILING(FILES, int, setns, (int fd, int kind), (fd, kind), -1, EPERM)
 FAILING(FILES, int, setrlimit, (__rlimit_resource_t what, const struct rlimit *l), (what, l), -1, EPERM)
 
 /* Opened: the mode is there when the flags say so. */
-static bool has_mode(int flags)
+static mode_t mode_of(int flags, va_list ap)
 {
-	return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+	return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(ap, mode_t) : 0;
 }
 
 int open(const char *path, int flags, ...)
 {
-	mode_t mode = 0;
+	mode_t mode;
 	va_list ap;
 
 	va_start(ap, flags);
-	if (has_mode(flags))
-		mode = va_arg(ap, mode_t);
+	mode = mode_of(flags, ap);
 	va_end(ap);
 	if (real_open == NULL)
 		find_open();
@@ -407,12 +406,11 @@ ALSO(int, open, (const char *path, int flags, ...))
 REAL(int, openat, (int at, const char *path, int flags, ...))
 int openat(int at, const char *path, int flags, ...)
 {
-	mode_t mode = 0;
+	mode_t mode;
 	va_list ap;
 
 	va_start(ap, flags);
-	if (has_mode(flags))
-		mode = va_arg(ap, mode_t);
+	mode = mode_of(flags, ap);
 	va_end(ap);
 	return fails(FILES, "openat", EMFILE) ? -1 : real_openat(at, path, flags, mode);
 }

@@ -11,9 +11,9 @@
  * takes the next, so its step before, of a message that is followed or of one that is not, says
  * whose this one is.  Where a message had waited the step before is another's; then it is one that
  * was seen last at the next layer with sessions, and of several with the stamp one that has all of
- * it, one of this virtual processor, the oldest.  Down it is sent by one.  A way ends at the device without a cable, and where a stream begins: below it are
- * segments, not what was written.  Taps write into a ring under a lock; headers are decoded by
- * the server's thread.
+ * it, one of this virtual processor, the oldest.  Down it is sent by one.  A way ends at the
+ * device without a cable, and where a stream begins: below it are segments, not what was
+ * written.  Taps write into a ring under a lock; headers are decoded by the server's thread.
  * Invariant: nothing is freed before its last call has returned (xk_capture_detach).
  */
 #include "tools/control/ctl_trace.h"

@@ -7,14 +7,13 @@
  */
 #include "tools/vp-bench/bench.h"
 
+#include "runtime/base/xk_apart.h"
+
 #include <dirent.h>
-#include <errno.h>
 #include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,14 +70,15 @@ static void put_caches(hwloc_topology_t t, json_t *o)
 	}
 }
 
-static bool write_topology(FILE *f)
+/* 0: all of it is in the file. */
+static int write_topology(void *f)
 {
 	json_t *o = json_object();
 	hwloc_topology_t t;
 	bool ok = false;
 
 	if (hwloc_topology_init(&t) != 0)
-		return false;
+		return 1;
 	if (hwloc_topology_load(t) == 0) {
 		json_object_set_new(o, "cpus", json_integer(hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU)));
 		json_object_set_new(o, "cores", json_integer(hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_CORE)));
@@ -88,30 +88,21 @@ static bool write_topology(FILE *f)
 	}
 	hwloc_topology_destroy(t);
 	json_decref(o);
-	return ok;
+	return ok ? 0 : 1;
 }
 
-/* hwloc does not survive every lack of memory: a process of its own looks, and no answer is nothing known. */
+/* hwloc does not survive every lack of memory: no answer is nothing known. */
 static void put_topology(json_t *o)
 {
 	FILE *f = tmpfile();
 	json_t *found = NULL;
-	int status = -1;
-	pid_t pid;
 
 	if (f == NULL)
 		return;
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0) {
-		(void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
-		_exit(write_topology(f) ? 0 : 1);
-	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	rewind(f);
-	if (pid > 0 && status == 0)
+	if (xk_apart(write_topology, f) == 0) {
+		rewind(f);
 		found = json_loadf(f, 0, NULL);
+	}
 	if (found != NULL)
 		json_object_update(o, found);
 	json_decref(found);

@@ -8,15 +8,15 @@
  */
 #include "tools/vp-exec/vpx.h"
 
+#include "runtime/base/xk_apart.h"
+
 #include <errno.h>
 #include <seccomp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const int always[] = {
@@ -48,34 +48,17 @@ static int rules(scmp_filter_ctx f)
 	return err;
 }
 
-static int export(int fd)
+/* As the filter that programs get, into the file *fd; an errno. */
+static int export(void *fd)
 {
 	scmp_filter_ctx c = seccomp_init(SCMP_ACT_ALLOW);
 	int err = c != NULL ? rules(c) : -ENOMEM;
 
 	if (err == 0)
-		err = seccomp_export_bpf(c, fd);
+		err = seccomp_export_bpf(c, *(int *)fd);
 	if (c != NULL)
 		seccomp_release(c);
-	return err;
-}
-
-/* libseccomp does not survive every lack of memory: a process of its own makes the filter. */
-static int export_apart(int fd)
-{
-	int status = 0;
-	pid_t pid = fork(), got;
-
-	if (pid == 0) {
-		(void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
-		_exit(-export(fd));
-	}
-	if (pid < 0)
-		return -errno;
-	do
-		got = waitpid(pid, &status, 0);
-	while (got < 0 && errno == EINTR);
-	return got == pid && WIFEXITED(status) ? -WEXITSTATUS(status) : -ENOMEM;
+	return -err;
 }
 
 static int load(int fd, struct sock_fprog *out)
@@ -95,7 +78,9 @@ int vpx_filter_new(struct sock_fprog *f)
 
 	if (fd < 0)
 		return -errno;
-	err = export_apart(fd);
+	err = xk_apart(export, &fd);             /* libseccomp does not survive every lack of memory */
+	if (err > 0)
+		err = -err;
 	if (err == 0)
 		err = load(fd, f);
 	close(fd);

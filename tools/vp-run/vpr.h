@@ -121,6 +121,8 @@ bool vpr_decisions_close(struct vpr *o);
 int  vpr_timeline_open(struct vpr *o, const struct xk_graph *g, struct xk_errs *e);
 bool vpr_timeline_close(struct vpr *o);
 
+/* vpr_heat.c: where a file of this path is, of malloc; NULL: no memory. */
+char *vpr_folder(const char *path);
 /* vpr_heat.c: asks for who runs what, before the graph is up; VPR_OK, or the program's exit code.  Draws it, if it
  * was asked for: VPR_OK, or VPR_FAILED after a sentence on stderr.  A line of the table. */
 int  vpr_heat_ask(const struct vpr *o, const struct xk_graph *g, struct xk_errs *e);

@@ -16,12 +16,17 @@
 
 #include "tools/vp-bench/bench.h"
 
+char *vpr_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
 /* Can a file be made there, as it will be: beside, and renamed?  0, or an errno. */
 static int place_fault(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	size_t n = slash != NULL ? (size_t)(slash - path) : 0;
-	char *folder = slash == NULL ? strdup(".") : n == 0 ? strdup("/") : strndup(path, n);
+	char *folder = vpr_folder(path);
 	struct stat st;
 	int fault = 0;
 

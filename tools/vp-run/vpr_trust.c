@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <libgen.h>
 #include <linux/landlock.h>
 #include <pwd.h>
 #ifdef XK_HAVE_SECCOMP
@@ -40,19 +39,10 @@ static int fault(struct xk_errs *e, const char *option, const char *what)
 	return VPR_FAILED;
 }
 
-/* The folder of a file, of malloc. */
-static char *folder_of(const char *path)
-{
-	char *copy = strdup(path), *dir = copy != NULL ? strdup(dirname(copy)) : NULL;
-
-	free(copy);
-	return dir;
-}
-
 /* What is removed or written in the end is in a folder where the new user may. */
 static int may_still(const char *path, const struct passwd *u, struct xk_errs *e)
 {
-	char *dir = folder_of(path);
+	char *dir = vpr_folder(path);
 	bool may = false;
 
 	if (dir != NULL && setegid(u->pw_gid) == 0 && seteuid(u->pw_uid) == 0)
@@ -132,7 +122,7 @@ static void allow(int rules, const char *path, uint64_t access)
 /* The socket and its lock go in the end. */
 static void allow_end_of(int rules, const char *control)
 {
-	char *dir = folder_of(control);
+	char *dir = vpr_folder(control);
 
 	if (dir != NULL)
 		allow(rules, dir, LANDLOCK_ACCESS_FS_REMOVE_FILE);

@@ -22,7 +22,7 @@
 #define FEWEST    8u
 #define COLOURS   16u             /* lines by which beginnings differ */
 #define ZONE      (XK_STACK_ZONE * sizeof(uint64_t))
-#define HEAD      ((sizeof(struct xk_stack) + XK_CACHELINE - 1) / XK_CACHELINE * XK_CACHELINE)
+#define HEAD      XK_WHOLE_LINES(sizeof(struct xk_stack))
 
 #if defined(__SANITIZE_THREAD__)
 #define STACK_CHECKED 1

@@ -8,6 +8,7 @@
  *   XK_FAIL_ON=1      all after it fail as well; an interruption (EINTR) is of one call alone
  *   XK_FAIL_ONLY=x    only in programs whose name begins with x
  *   XK_FAIL_CLASS=c   of this class: memory, threads, files, sockets, io, kernel, removal; each is counted by itself
+ *   XK_FAIL_CALL=x    of that class, only calls of this name are counted
  *   XK_FAIL_REPORT=f  when a process ends, a line is added to f: its number, blocks of memory and descriptors that
  *                     were not given back, and the calls of each class
  *   XK_FAIL_SAY=f     the stack at the first failure is added to f
@@ -54,7 +55,7 @@ static atomic_long blocks;
 static unsigned long fail_at;
 static bool counting, sticky;
 static enum class class_only = CLASSES;         /* none */
-static const char *report_file, *say_file;
+static const char *call_only, *report_file, *say_file;
 
 /* ---- what is there already ------------------------------------------------- */
 
@@ -92,7 +93,7 @@ static bool fails_as(enum class class, const char *name, bool once)
 	static _Thread_local bool inside;      /* a stack may ask for memory */
 	unsigned long n;
 
-	if (!counting || inside)
+	if (!counting || inside || (call_only != NULL && strcmp(name, call_only) != 0))
 		return false;
 	n = atomic_fetch_add(&calls[class], 1) + 1;
 	if (class != class_only || fail_at == 0 || n < fail_at || (n > fail_at && (!sticky || once)))
@@ -147,6 +148,7 @@ __attribute__((constructor)) static void read_wishes(void)
 	for (i = 0; class != NULL && i < CLASSES; i++)
 		if (strcmp(class, class_names[i]) == 0)
 			class_only = (enum class)i;
+	call_only = getenv("XK_FAIL_CALL");
 	report_file = getenv("XK_FAIL_REPORT");
 	say_file = getenv("XK_FAIL_SAY");
 	sticky = getenv("XK_FAIL_ON") != NULL;

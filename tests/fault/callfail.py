@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """callfail.py - the n-th call of a library fails, in every tool and over many graphs: nothing dies of it.
 
-usage: callfail.py [--build DIR] [--source DIR] [--only WORD,...] [--class WORD,...] [--sample N] [--most N]
-                   [--few N] [--seed N] [--jobs N] [--at N] [--keep] [--list]
+usage: callfail.py [--build DIR] [--source DIR] [--only WORD,...] [--class WORD,...] [--call NAME] [--sample N]
+                   [--most N] [--few N] [--seed N] [--jobs N] [--at N] [--keep] [--list]
 
 Each scene is a command.  It is run untouched, to count its calls of each class, and then again for n = 1 .. all:
 the n-th call fails once, and, in another run, from then on (callfail.c).  What must be true of every run:
@@ -14,8 +14,8 @@ the n-th call fails once, and, in another run, from then on (callfail.c).  What 
   - no file, socket or shared memory is left; memory and descriptors are given back as in the untouched run
 
 --sample N runs N cases of all, and --few N takes them from N scenes, drawn by --seed; --most N at most N of each scene, class and way.
---only, --class: scenes whose names begin with a word, classes.  --at: this n alone, with its stack on stdout.
-Ends with 1 where a case failed: each is a line, with the words to run it again.
+--only, --class, --call: scenes whose names begin with a word, classes, calls of one name.  --at: this n alone, with its stack on stdout.
+Ends with 1 where a case failed, or there is none: each is a line, with the words to run it again.
 """
 import argparse
 import concurrent.futures
@@ -179,6 +179,8 @@ class Campaign:
                    XDG_RUNTIME_DIR=folder)
         if on:
             env["XK_FAIL_ON"] = "1"
+        if self.o.call:
+            env["XK_FAIL_CALL"] = self.o.call
         if self.o.at:
             env["XK_FAIL_SAY"] = said
         with open(os.path.join(folder, ".out"), "w+b") as out, open(os.path.join(folder, ".err"), "w+b") as err:
@@ -306,6 +308,7 @@ def options():
     p.add_argument("--preload")
     p.add_argument("--only", default="")
     p.add_argument("--class", dest="kind", default="")
+    p.add_argument("--call", default="")
     p.add_argument("--sample", type=int, default=0)
     p.add_argument("--few", type=int, default=0)
     p.add_argument("--most", type=int, default=0)
@@ -340,7 +343,7 @@ def main():
         c.end()
     print(f"# {len(cases)} cases, {failed} failed; codes " +
           ", ".join(f"{k}: {v}" for k, v in sorted(codes.items(), key=str)))
-    return 1 if failed else 0
+    return 1 if failed or not cases else 0
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ arp() { jq "[.nodes[] | select(.protocol == \"arp\") | .counters.$1 // 0] | add"
 # pings while somebody claims the kernel's address, by packets of that kind
 survives() {
 	claims "$1" 10.9.0.1 02:66:66:66:66:66 "$2" 6 &
-	ping -q -c7 -i0.25 -W1 10.9.0.2 >"$tmp/ping"
+	ping -q -c7 -i0.25 -W5 10.9.0.2 >"$tmp/ping"
 	wait $!
 	cat "$tmp/ping"
 	grep -q "7 received" "$tmp/ping"

@@ -48,13 +48,17 @@ tight() { inside window=512 size="$1" lines=64 slots=4; }
 ok "many short messages" tight 40
 ok "many long ones" tight 3000
 ok "what has no room waits" counted "$(sum_of .counters.queued) > 0" both
-has() { timeout 10 "$top_builddir/vp-ctl" -s "$tmp/ctl" --json snapshot >"$tmp/snap.json" && counted "$(sum_of "$1") > 0" snap; }
+# has COUNTER [SOCKET]
+has() {
+	timeout 10 "$top_builddir/vp-ctl" -s "$tmp/${2-ctl}" --json snapshot >"$tmp/snap.json" && counted "$(sum_of "$1") > 0" snap
+}
 # Rarely enough that both workers sleep between two, until one was woken.
 seldom() {
 	serve --control="$tmp/ctl" preset="$1"
-	"$run" --json "$file" dir="$tmp" role=client preset="$1" rate=50 count=0 conns=1 >"$tmp/client.json" 2>"$tmp/client.err" &
+	"$run" --control="$tmp/asks" --json "$file" dir="$tmp" role=client preset="$1" rate=50 count=0 conns=1 \
+		>"$tmp/client.json" 2>"$tmp/client.err" &
 	client=$!
-	until_ok 60 has .counters.wakes
+	until_ok 60 has .counters.wakes && until_ok 60 has .counters.read asks
 	got=$?
 	kill -INT $client
 	wait $client && [ $got -eq 0 ]

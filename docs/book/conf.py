@@ -14,11 +14,14 @@ html_theme = "alabaster"
 html_theme_options = {
     "description": "protocol graphs on virtual processors",
     "page_width": "1280px",
+    "body_max_width": "auto",
     "code_font_size": "0.8em",
     "sidebar_width": "260px",
     "fixed_sidebar": True,
 }
 html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
+html_static_path = ["docs/book/book.css"]
+html_css_files = ["book.css"]
 html_show_sourcelink = False
 man_pages = [("docs/book/language", "xkvp-graph", "the language of xkvp's graph files", author, 5)]
 man_show_urls = True

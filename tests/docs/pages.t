@@ -10,23 +10,63 @@ PKG_CONFIG_PATH=$(cd "$top_builddir" && pwd)
 export PATH PKG_CONFIG_PATH
 unset VP_PLUGIN_PATH VP_GRAPH_PATH MAKEFLAGS MAKELEVEL
 
-# shown PAGE: in a folder of its own, with the graphs beside.
+# shown PAGE [COMMAND...]: in a folder of its own, with the graphs beside, by that command.
 shown() {
-	mkdir "$tmp/$1" && ln -s "$top_srcdir/graphs" "$tmp/$1/graphs" &&
-		(cd "$tmp/$1" && python3 "$blocks" "$top_srcdir/docs/$1.md") >"$tmp/$1.log" 2>&1
-	code=$?
+	page=$1
+	shift
+	[ -f "$tmp/$page.md" ] || cp "$top_srcdir/docs/$page.md" "$tmp/"
+	mkdir "$tmp/$page" && ln -s "$top_srcdir/graphs" "$tmp/$page/graphs" || return
+	(cd "$tmp/$page" && "$@" python3 "$blocks" "$tmp/$page.md") >"$tmp/$page.log" 2>&1
+	set -- "$page" $?
 	grep '# SKIP' "$tmp/$1.log" | sed 's/^ok/# not run:/'
 	grep -v '^ok' "$tmp/$1.log" | sed 's/^/# /'
-	return $code
+	return "$2"
 }
+# What is begun in the background ends with the page; names of network namespaces are the page's own.
+cat >"$tmp/alone" <<'END'
+exec unshare -mpf --kill-child --mount-proc sh -c 'mount -t tmpfs none /run && exec "$@"' sh "$@"
+END
 command -v python3 >/dev/null || skip_all "python3 is not installed"
 if vp-run --virtual --processors 2 -d 1ms "$top_srcdir/graphs/udp-presets.lua" 2>&1 | grep -q libboost-context-dev; then
 	skip "docs/tutorial.md" "built without Boost.Context (package libboost-context-dev)"
+	skip "docs/first-hour.md" "built without Boost.Context (package libboost-context-dev)"
 else
 	ok "docs/tutorial.md" shown tutorial
+	ok "docs/first-hour.md" shown first-hour
 fi
 
 ok "docs/writing.md" shown writing
+if [ "$(id -u)" -ne 0 ] || ! sh "$tmp/alone" sh -c 'ip netns add x && ip -n x link add xkp0 type veth peer name xkp1' 2>/dev/null; then
+	skip "docs/devices.md" "needs root, unshare, ip, network namespaces and veth interfaces"
+elif ! [ -c /dev/net/tun ] || ! (: </dev/net/tun) 2>/dev/null; then
+	skip "docs/devices.md" "needs /dev/net/tun"
+else
+	cp "$top_srcdir/docs/devices.md" "$tmp/"
+	if vp-run -d 1ms "$top_srcdir/graphs/xdp-echo.lua" 2>&1 | grep -e 'built without' -e 'needs Linux'; then
+		sed -i '/^## AF_XDP/,/^## Which/d' "$tmp/devices.md"
+		skip "docs/devices.md: AF_XDP" "needs AF_XDP, in the kernel and in the build"
+	fi
+	ok "docs/devices.md" shown devices sh "$tmp/alone"
+fi
+
+# The figure of README is of its table, and that of what is simulated.
+figures=$top_srcdir/docs/figures
+figure() {
+	"$figures/threading" measure vp-run "$top_srcdir/graphs" "1 8" >"$tmp/now" && grep -E '^(processors|1|8) ' "$figures/threading.dat" | diff - "$tmp/now" &&
+		grep "sum $(cksum <"$figures/threading.dat") " "$figures/threading.svg"
+}
+if vp-run --virtual --processors 2 -d 1ms "$top_srcdir/graphs/udp-presets.lua" 2>&1 | grep -q libboost-context-dev; then
+	skip "README's figure is what is simulated" "built without Boost.Context (package libboost-context-dev)"
+else
+	ok "README's figure is what is simulated" figure
+fi
+# Links of README, which is no page of the book, whose build finds those of others.
+links() {
+	grep -o '](\([^)]*\))' "$top_srcdir/README" | sed 's/^](//; s/)$//' >"$tmp/links"
+	[ "$(wc -l <"$tmp/links")" -gt 9 ] || return
+	while read -r link; do [ -e "$top_srcdir/$link" ] || { echo "README: there is no $link"; return 1; }; done <"$tmp/links"
+}
+ok "README's links lead somewhere" links
 
 # One that says what is not so is found.
 mkdir "$tmp/wrong"

@@ -255,6 +255,25 @@ ladder() {
 		/^message / { crossed = 0 }
 		END { exit NR == 0 }' "$tmp/ladder" || { cat "$tmp/ladder"; return 1; }
 }
+# The same as a page: well formed, a column for each node, an arrow from each step to the next, one of them over the cable.
+page() {
+	c --ladder=html trace ip2 5 >"$tmp/page.html" || return 1
+	python3 - "$tmp/page.html" <<'PY'
+import re, sys
+import xml.etree.ElementTree as et
+page = open(sys.argv[1]).read()
+assert page.startswith("<!DOCTYPE html>") and page.endswith("</html>\n"), page[-100:]
+assert "<script" not in page and "://" not in page
+svgs = re.findall(r"<svg.*?</svg>", page, re.S)
+assert len(svgs) == 5 == page.count("<h2>Message "), len(svgs)
+for svg in (et.fromstring(s) for s in svgs):
+    of = lambda tag, kind: [e for e in svg.iter(tag) if e.get("class") == kind]
+    nodes = [e.text for e in of("text", "node")]
+    assert len(set(nodes)) == len(nodes) == len(of("path", "life")) and set(nodes) & {"ip2"}, nodes
+    assert len(of("path", "way")) + len(of("path", "cable")) == len(of("circle", "step")) - 1 and len(of("path", "cable")) <= 1
+sys.exit('class="cable" d' not in page)
+PY
+}
 # Datagrams that all have the same bytes, through a layer over UDP, into fragments, over a link that keeps them, over
 # the cable to another virtual processor, and joined again: all nodes of both hosts, in order.
 cat >"$tmp/pieces.lua" <<'LUA'
@@ -338,6 +357,8 @@ ok "it ends with nothing leaked" stop
 ok "a graph of TCP connections begins" start "$tmp/tcp.lua"
 ok "a trace never shows another message's steps" one_message
 ok "a ladder goes down, over the cable, and up" ladder
+ok "so does one on a page" soon page
+ok "another kind of page is refused" refused "drawn as html, not as 'pdf'" c --ladder=pdf trace ip2 5
 ok "it ends with nothing leaked" stop
 for preset in vppc lp locking; do
 	ok "$preset: a message is followed in pieces, and whole again" in_pieces $preset

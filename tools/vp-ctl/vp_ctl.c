@@ -113,6 +113,20 @@ static bool take_event(const struct vpc *o, const json_t *event, json_t *ways)
 	return true;
 }
 
+/* The ladders, and the answer behind them; a page stands alone. */
+static int conclude(const struct vpc *o, const json_t *ways, const json_t *answer)
+{
+	bool page = o->page && json_object_size(ways) != 0;
+
+	if (page)
+		vpc_ladder_page(stdout, ways);
+	else
+		vpc_ladders(stdout, ways);
+	if (!json_is_true(json_object_get(answer, "ok")))
+		return vpc_refused(answer);
+	return page ? VPC_OK : print_result(o, answer);
+}
+
 /* Events until the answer. */
 static int follow_into(struct vpc *o, json_t *ways)
 {
@@ -125,8 +139,7 @@ static int follow_into(struct vpc *o, json_t *ways)
 		if (line == NULL)
 			return code;
 		if (event == NULL) {
-			vpc_ladders(stdout, ways);
-			code = json_is_true(json_object_get(line, "ok")) ? print_result(o, line) : vpc_refused(line);
+			code = conclude(o, ways, line);
 			json_decref(line);
 			return code;
 		}

@@ -19,7 +19,7 @@ enum { VPC_OK = 0, VPC_REFUSED = 1, VPC_USAGE = 2, VPC_NOBODY = 3 };
 
 struct vpc {
 	const char *socket;              /* NULL: find it */
-	bool        json, per_vp, ladder, dry_run;
+	bool        json, per_vp, ladder, page, dry_run;
 	xk_ns       wait, timeout, delay;
 	uint64_t    count;               /* of top's tables; 0: until it ends */
 	const char *word[VPC_WORDS];     /* the command and its arguments */
@@ -65,6 +65,8 @@ void vpc_step(FILE *f, const json_t *step);
 /* vpc_ladder.c: a step more in ways, an object; false: out of memory.  All ways. */
 bool vpc_ladder_add(json_t *ways, const json_t *step);
 void vpc_ladders(FILE *f, const json_t *ways);
+/* vpc_page.c: the same as a page for a browser. */
+void vpc_ladder_page(FILE *f, const json_t *ways);
 
 int  vpc_top(struct vpc *o);
 int  vpc_dot(struct vpc *o);

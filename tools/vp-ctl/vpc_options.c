@@ -41,7 +41,8 @@ static const struct argp_option options[] = {
 	{ "delay", 'd', "TIME", 0, "top, dot: time between two looks (default: 1s)", 0 },
 	{ "dry-run", OPT_DRY_RUN, NULL, 0, "apply: tell the difference and whether it can be made", 0 },
 	{ "per-vp", OPT_PER_VP, NULL, 0, "metrics, export, snapshot: each virtual processor of each node", 0 },
-	{ "ladder", OPT_LADDER, NULL, 0, "trace: message by message, a step down a step to the right", 0 },
+	{ "ladder", OPT_LADDER, "html", OPTION_ARG_OPTIONAL, "trace: message by message, a step down a step to the right; =html: "
+	  "as a page for a browser", 0 },
 	{ 0 }
 };
 
@@ -68,7 +69,12 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_WAIT: o->wait = value(XK_P_TIME, "wait", arg, state); break;
 	case OPT_TIMEOUT: o->timeout = value(XK_P_TIME, "timeout", arg, state); break;
 	case OPT_PER_VP: o->per_vp = true; break;
-	case OPT_LADDER: o->ladder = true; break;
+	case OPT_LADDER:
+		o->ladder = true;
+		o->page = arg != NULL;
+		if (arg != NULL && strcmp(arg, "html") != 0)
+			argp_error(state, "option --ladder is drawn as html, not as '%s'", arg);
+		break;
 	case OPT_DRY_RUN: o->dry_run = true; break;
 	case ARGP_KEY_ARG:
 		if (o->nwords == VPC_WORDS)

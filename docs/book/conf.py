@@ -20,6 +20,7 @@ html_theme_options = {
     "fixed_sidebar": True,
 }
 html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
+highlight_language = "none"
 html_static_path = ["docs/book/book.css"]
 html_css_files = ["book.css"]
 html_show_sourcelink = False

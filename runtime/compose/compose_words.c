@@ -293,6 +293,31 @@ static void presets_open(lua_State *L)
 	lua_setfield(L, -2, "presets");
 }
 
+/* By name. */
+const struct xk_word xk_bench_fields[] = {
+	{ "absent", "papers' figures that this bench does not have, and why" },
+	{ "columns", "further metrics of the table" },
+	{ "confidence", "of the intervals; 0.90 unless said" },
+	{ "doc", "what it measures, in a line" },
+	{ "duration", "of a run, a time; 2s unless said" },
+	{ "graph", "graph \"name\" { ... }: what is measured" },
+	{ "metric", "what the stop rule looks at; vp-bench list --metrics" },
+	{ "metrics", "metrics of the file's own: name, unit, doc, better, of = function(run, m)" },
+	{ "model", "what vp-sim simulates, in place of a graph" },
+	{ "paper_messages", "{ warmup =, measured = }: messages of a run with --paper" },
+	{ "points", "a list of combinations of axes, in place of a sweep" },
+	{ "precision", "half-width of the interval at which runs stop; 0.05 unless said" },
+	{ "reference", "other people's numbers: at, value, unit, metric, doc, ours" },
+	{ "runs", "{ min = 5, max = 20, decide = 40 }: of a point" },
+	{ "series", "the axis that curves differ in" },
+	{ "shape", "what is expected: doc, a, over, at_least, at_most, ..." },
+	{ "source", "where the experiment is from" },
+	{ "sweep", "for each axis its values: all combinations" },
+	{ "warmup", "before a run is measured, a time; 500ms unless said" },
+	{ "x", "the axis that is drawn to the right" },
+	{ NULL, NULL }
+};
+
 /* ---- graph, bench and machine ---------------------------------------------------------------- */
 
 static const char *const top_word[TOP_KINDS] = { "graph", "bench", "machine" };

@@ -176,6 +176,8 @@ extern const struct xk_word xk_words[];                  /* NULL-named last */
 /* Does it declare an argument: uint { 16, min = 1 }?  Its fields besides the default. */
 bool xk_word_is_type(const struct xk_word *w);
 extern const struct xk_word xk_arg_fields[];             /* NULL-named last */
+/* What may be in the braces of bench "name" { ... }; vp-bench reads them. */
+extern const struct xk_word xk_bench_fields[];           /* NULL-named last */
 
 /* Prints every error with its source line and a caret, then "N errors" when
  * there are several.  s may be NULL.  kind: NULL, or "warning". */

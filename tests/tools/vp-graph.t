@@ -144,6 +144,18 @@ words_can_be_inspected() {
 }
 ok "words of the language can be inspected" words_can_be_inspected
 ok "a graph's own fields with them" says '^  tick  *time  *default 1ms, 1us..10ms$' "$graph" inspect graph
+ok "a bench's" says '^  precision  *half-width' "$graph" inspect bench
+# What vp-bench would read, and no more.
+bench_fields() {
+	"$graph" -f json inspect bench | jq -r '.fields[].name' >"$tmp/fields" && [ "$(wc -l <"$tmp/fields")" -ge 15 ] || return
+	while read -r f; do
+		printf 'stack { load { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {}, peer_sink {} }\n' >"$tmp/b.lua"
+		printf 'return bench "b" { %sx = 1 }\n' "$f" >>"$tmp/b.lua"
+		"$top_builddir/vp-bench" plan "$tmp/b.lua" 2>&1 | grep "unknown parameter '${f}x' (did you mean '$f'?)" || { echo "$f"; return 1; }
+	done <"$tmp/fields"
+}
+ok "which are those that vp-bench knows" bench_fields
+ok "the annotations have them with types" says '^---@field columns? string\[\] ' "$graph" meta --luacats
 ok "an argument's, too" says '^  choices  *of an enum' "$graph" inspect enum
 ok "args says which types there are" says '^  cidr  *argument type' "$graph" inspect args
 ok "a word takes no values: wrong usage" code 2 "$graph" inspect graph tick=1ms

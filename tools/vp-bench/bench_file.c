@@ -14,11 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = {
-	"absent", "columns", "confidence", "doc", "duration", "graph", "metric", "metrics", "model", "paper_messages", "points", "precision",
-	"reference", "runs", "series", "shape", "source", "sweep", "warmup", "x", NULL
-};
-
 /* ---- scalars ----------------------------------------------------------------------- */
 
 static const char *text_of(struct bench *b, const struct xk_value *tab, const char *key)
@@ -210,6 +205,21 @@ static int axis_key(struct bench *b, const struct xk_value *tab, const char *key
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
+#define KEYS_MAX 40u
+
+static void check_key(struct bench *b, const char *const *path)
+{
+	const char *keys[KEYS_MAX + 1];
+	unsigned n = 0;
+
+	for (; xk_bench_fields[n].name != NULL; n++) {
+		xk_assert(n < KEYS_MAX);
+		keys[n] = xk_bench_fields[n].name;
+	}
+	keys[n] = NULL;
+	(void)bench_known(b, path, "unknown parameter", path[0], keys);
+}
+
 static void read_keys(struct bench *b, const struct xk_value *tab)
 {
 	for (unsigned i = 0; i < tab->n; i++) {
@@ -217,7 +227,7 @@ static void read_keys(struct bench *b, const struct xk_value *tab)
 
 		if (tab->kind == XK_V_MAP && tab->key[i].kind == XK_V_TEXT) {
 			path[0] = tab->key[i].text;
-			(void)bench_known(b, path, "unknown parameter", path[0], keys);
+			check_key(b, path);
 		} else {
 			bench_complain(b, NULL, "a value stands here without a name");
 		}

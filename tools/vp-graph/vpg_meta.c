@@ -149,7 +149,7 @@ static void cats_proto(const struct xk_proto *p)
 /* What a word takes and gives; those that are not here are types of arguments, some of them values, too. */
 static const struct typed { const char *word, *param, *gives; } typed[] = {
 	{ "graph", "string", "fun(fields: xk.graph_fields): xk.graph" },
-	{ "bench", "string", "fun(fields: table): xk.bench" },
+	{ "bench", "string", "fun(fields: xk.bench_fields): xk.bench" },
 	{ "machine", "string", "fun(fields: table): xk.machine" },
 	{ "virtual", "{ processors?: integer, machine?: string }", "xk.clock" },
 	{ "stack", "xk.node[]", "xk.node" },
@@ -175,6 +175,29 @@ static void cats_word(const struct xk_word *w)
 	printf("\n---%s\n---@param x %s\n---@return %s\nfunction %s(x) end\n", w->doc, t->param, t->gives, w->name);
 }
 
+/* Of a bench's fields; the rest are tables. */
+static const char *bench_type(const char *name)
+{
+	static const struct { const char *name, *type; } of[] = {
+		{ "graph", "xk.graph" }, { "doc", "string" }, { "source", "string" }, { "metric", "string" }, { "x", "string" },
+		{ "series", "string" }, { "columns", "string[]" }, { "duration", "string|xk.quantity" },
+		{ "warmup", "string|xk.quantity" }, { "precision", "number|string" }, { "confidence", "number|string" },
+		{ "sweep", "table<string, any[]>" }, { "points", "table<string, any>[]" },
+	};
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(of); i++)
+		if (strcmp(of[i].name, name) == 0)
+			return of[i].type;
+	return "table";
+}
+
+static void cats_bench(void)
+{
+	printf("\n---@class xk.bench_fields\n");
+	for (const struct xk_word *f = xk_bench_fields; f->name != NULL; f++)
+		printf("---@field %s? %s %s\n", f->name, bench_type(f->name), f->doc);
+}
+
 static int meta_luacats(void)
 {
 	printf("---@meta\n-- The words of graph files; written by vp-graph meta --luacats.\n\n"
@@ -191,6 +214,7 @@ static int meta_luacats(void)
 		printf("\n---%s\n---@param t xk.axes\n---@return xk.threading\nfunction %s(t) end\n", a->doc, a->name);
 	printf("\n---@class xk.graph_fields\n---@field threading? xk.threading|xk.axes\n");
 	cats_fields(xk_graph_params);
+	cats_bench();
 	for (const struct xk_word *w = xk_words; w->name != NULL; w++)
 		cats_word(w);
 	return VPG_OK;

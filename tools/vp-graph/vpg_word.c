@@ -9,12 +9,14 @@
 #include <string.h>
 
 /* What may be in the braces behind it. */
-enum behind { NOTHING, GRAPH_FIELDS, ARGUMENT_FIELDS };
+enum behind { NOTHING, GRAPH_FIELDS, BENCH_FIELDS, ARGUMENT_FIELDS };
 
 static enum behind behind(const struct xk_word *w)
 {
 	if (strcmp(w->name, "graph") == 0)
 		return GRAPH_FIELDS;
+	if (strcmp(w->name, "bench") == 0)
+		return BENCH_FIELDS;
 	return xk_word_is_type(w) ? ARGUMENT_FIELDS : NOTHING;
 }
 
@@ -22,7 +24,7 @@ static void fields_text(const struct xk_word *f)
 {
 	printf("fields\n");
 	for (; f->name != NULL; f++)
-		printf("  %-12s %s\n", f->name, f->doc);
+		printf("  %-14s %s\n", f->name, f->doc);
 }
 
 static json_t *fields_json(const struct xk_word *f)
@@ -48,8 +50,8 @@ static int word_json(const struct xk_word *w)
 
 	if (behind(w) == GRAPH_FIELDS)
 		json_object_set_new(j, "parameters", vpg_params_json(xk_graph_params));
-	else if (behind(w) == ARGUMENT_FIELDS)
-		json_object_set_new(j, "fields", fields_json(xk_arg_fields));
+	else if (behind(w) != NOTHING)
+		json_object_set_new(j, "fields", fields_json(behind(w) == BENCH_FIELDS ? xk_bench_fields : xk_arg_fields));
 	return vpg_print_json(j);
 }
 
@@ -66,8 +68,8 @@ int vpg_inspect_word(const struct vpg *o, const struct xk_word *w)
 		printf("parameters\n  %-16s %-10s default vppc {}\n  %16s %s\n", "threading", "preset", "",
 		       "threading architecture: a preset with axes, tpc { vps = 2 }, or a table of axes");
 		vpg_params_text(xk_graph_params);
-	} else if (behind(w) == ARGUMENT_FIELDS) {
-		fields_text(xk_arg_fields);
+	} else if (behind(w) != NOTHING) {
+		fields_text(behind(w) == BENCH_FIELDS ? xk_bench_fields : xk_arg_fields);
 	}
 	if (strcmp(w->name, "args") == 0)
 		types_text();

@@ -173,7 +173,7 @@ killed() {
 	"$exec" "$graph" --at a "$python" "$here/exec_programs.py" wait 10.0.0.1 >"$tmp/pid" 2>"$tmp/err" &
 	keeper=$!
 	until_ok 30 two_lines "$tmp/pid" || { kill -9 $keeper; return 1; }
-	supervisor=$(cat /proc/$keeper/task/$keeper/children)
+	supervisor=$(grep -l "^PPid:.$keeper\$" /proc/[0-9]*/status 2>/dev/null | cut -d/ -f3)
 	program=$(sed -n 's/^program //p' "$tmp/pid")
 	eval kill "-$2" "\$$1"
 	# shellcheck disable=SC2046 # numbers

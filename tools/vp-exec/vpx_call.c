@@ -19,12 +19,25 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 /* ---- answers ---------------------------------------------------------------------------------------- */
+
+/* The listener itself fails, so nobody under it is ever answered again: closed, it tells them ENOSYS, and we end. */
+static void listener_fails(struct vpx_program *p)
+{
+	fprintf(stderr, "vp-exec: %s: its calls cannot be answered: %m\n", p->argv[0]);
+	close(p->notify);
+	p->notify = -1;
+	vpx.over = vpx.broken = true;
+}
 
 bool vpx_call_answer(const struct vpx_call *c, int64_t result)
 {
 	struct seccomp_notif_resp r = { .id = c->id };
+
+	if (c->by->notify < 0)
+		return false;
 
 	if (result == VPX_NATIVE)
 		r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
@@ -33,6 +46,8 @@ bool vpx_call_answer(const struct vpx_call *c, int64_t result)
 	else
 		r.val = result;
 	if (ioctl(c->by->notify, SECCOMP_IOCTL_NOTIF_SEND, &r) < 0) {
+		if (errno != ENOENT)
+			listener_fails(c->by);
 		vpx.lost++;
 		return false;
 	}
@@ -171,8 +186,12 @@ void vpx_call_receive(struct vpx_program *p)
 	if (n == NULL && seccomp_notify_alloc(&n, NULL) != 0)
 		return;
 	memset(n, 0, sizeof *n);
-	if (seccomp_notify_receive(p->notify, n) != 0)
+	/* ENOENT: whoever called was interrupted meanwhile. */
+	if (ioctl(p->notify, SECCOMP_IOCTL_NOTIF_RECV, n) < 0) {
+		if (errno != ENOENT && errno != EINTR)
+			listener_fails(p);
 		return;
+	}
 	c = (struct vpx_call){ .by = p, .id = n->id, .tid = (pid_t)n->pid, .nr = n->data.nr };
 	memcpy(c.arg, n->data.args, sizeof c.arg);
 	result = result_of(&c);

@@ -9,6 +9,7 @@
  */
 #include "tools/vp-exec/vpx.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,48 +17,95 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- all that is below us ------------------------------------------------------------------------------ */
 
-static void signal_below(const char *pid, int sig);
+/* `children` of a thread would be quicker, but not every kernel has it (CONFIG_PROC_CHILDREN). */
+struct family { pid_t pid, parent; };
 
-static void signal_list(const char *path, int sig)
+/* Of a process; 0: it is gone.  Its name may have blanks and parentheses. */
+static pid_t parent_of(pid_t pid)
 {
-	FILE *f = fopen(path, "re");
-	char pid[32];
+	char path[64], text[256], *after;
+	int fd, parent = 0;
+	ssize_t n;
 
-	while (f != NULL && fscanf(f, "%31s", pid) == 1) {
-		signal_below(pid, sig);
-		kill((pid_t)atoi(pid), sig);
-	}
-	if (f != NULL)
-		fclose(f);
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	after = strrchr(text, ')');
+	return after != NULL && sscanf(after, ") %*c %d", &parent) == 1 ? (pid_t)parent : 0;
 }
 
-/* All that a process has begun, the youngest first; children are of the thread that has forked or adopted them. */
-static void signal_below(const char *pid, int sig)
+/* Every process and its parent, as many as there is memory for: whoever ends them comes again until none is left. */
+static size_t families(struct family **all)
 {
-	char path[sizeof(struct dirent) + 64];
+	DIR *d = opendir("/proc");
+	size_t n = 0, room = 0;
 	struct dirent *e;
-	DIR *d;
 
-	snprintf(path, sizeof path, "/proc/%s/task", pid);
-	d = opendir(path);
+	*all = NULL;
 	while (d != NULL && (e = readdir(d)) != NULL) {
-		if (e->d_name[0] == '.')
+		pid_t pid = isdigit((unsigned char)e->d_name[0]) ? (pid_t)atoi(e->d_name) : 0;
+		pid_t parent = pid != 0 ? parent_of(pid) : 0;
+		struct family *more;
+
+		if (parent == 0)
 			continue;
-		snprintf(path, sizeof path, "/proc/%s/task/%s/children", pid, e->d_name);
-		signal_list(path, sig);
+		if (n == room) {
+			more = realloc(*all, (2 * room + 64) * sizeof *more);
+			if (more == NULL)
+				break;
+			*all = more;
+			room = 2 * room + 64;
+		}
+		(*all)[n++] = (struct family){ pid, parent };
 	}
 	if (d != NULL)
 		closedir(d);
+	return n;
+}
+
+/* Exactly that one, which may be ours since: its number may be another's by now. */
+static void signal_child(const struct family *f, int sig)
+{
+	int fd = (int)syscall(SYS_pidfd_open, f->pid, 0);
+	pid_t parent = fd >= 0 ? parent_of(f->pid) : 0;
+
+	if (parent != 0 && (parent == f->parent || parent == getpid()))
+		(void)syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* All that a process has begun, the youngest first.  What was read while processes came and went may have circles: each
+ * process is met once. */
+static void signal_below(struct family *all, size_t n, pid_t parent, int sig)
+{
+	for (size_t i = 0; i < n; i++)
+		if (all[i].parent == parent) {
+			struct family f = all[i];
+
+			all[i].parent = 0;
+			signal_below(all, n, f.pid, sig);
+			signal_child(&f, sig);
+		}
 }
 
 void vpx_below_signal(int sig)
 {
-	signal_below("self", sig);
+	struct family *all;
+	size_t n = families(&all);
+
+	signal_below(all, n, getpid(), sig);
+	free(all);
 }
 
 /* ---- the keeper ------------------------------------------------------------------------------------------- */

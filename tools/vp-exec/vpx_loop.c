@@ -46,12 +46,10 @@ static void take_signals(void)
 {
 	struct signalfd_siginfo s;
 
-	while (read(vpx.signals, &s, sizeof s) == (ssize_t)sizeof s) {
-		if (s.ssi_signo == SIGCHLD)
-			(void)vpx_programs_reap();
-		else if (s.ssi_code != SI_KERNEL)
+	while (read(vpx.signals, &s, sizeof s) == (ssize_t)sizeof s)
+		if (s.ssi_signo != SIGCHLD && s.ssi_code != SI_KERNEL)
 			vpx_programs_signal((int)s.ssi_signo);
-	}
+	(void)vpx_programs_reap();
 }
 
 static void take_set(struct vpx_stack *st)
@@ -135,6 +133,10 @@ void vpx_loop_step(int ms)
 	/* Pairs tell by edges: what this wait takes has to be looked at. */
 	int n = epoll_wait(vpx.epoll, e, EVENTS, sleep_ms(ms, !quiet || !done));
 
+	if (n < 0 && errno != EINTR && !vpx.over) {
+		fprintf(stderr, "vp-exec: nothing can be waited for: %m\n");
+		vpx.over = vpx.broken = true;
+	}
 	vpx.woken++;
 	for (int i = 0; i < n; i++)
 		happened(&e[i]);

@@ -230,6 +230,7 @@ void vpx_programs_end(void)
 		vpx_loop_step(KILL_MS);
 	while (!vpx_programs_reap()) {
 		vpx_below_signal(SIGKILL);
+		vpx_programs_signal(SIGKILL);    /* where /proc says nothing */
 		poll(&p, 1, KILL_MS);
 	}
 	for (unsigned i = 0; i < vpx.nprograms; i++)

@@ -205,6 +205,10 @@ def options():
     for level, name in ((1, socket.SO_REUSEADDR), (1, socket.SO_KEEPALIVE), (6, socket.TCP_NODELAY)):
         s.setsockopt(level, name, 7)
         show("option %d of %d set" % (name, level), s.getsockopt, level, name)
+    show("no device", s.getsockopt, 1, socket.SO_BINDTODEVICE, 16)
+    show("none is taken", s.setsockopt, 1, socket.SO_BINDTODEVICE, b"\0")
+    show("no options of IP", s.getsockopt, 0, socket.IP_OPTIONS, 40)
+    show("none are taken", s.setsockopt, 0, socket.IP_OPTIONS, b"")
     show("an unknown one", s.setsockopt, 6, 999, 1)
     show("a short one", s.setsockopt, 6, socket.TCP_NODELAY, b"\x01")
     s.close()

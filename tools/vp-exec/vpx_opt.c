@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 
 /* GRAPH: an int of the graph's; PAIR: the kernel's, of the pair; TAKEN: no effect, 0 when asked; TOLD: ours to tell;
- * INFO: vpx_tcpinfo.c tells it. */
-enum fate { GRAPH, PAIR, TAKEN, TOLD, INFO };
+ * INFO: vpx_tcpinfo.c tells it; EMPTY: nothing is set, and nothing can be. */
+enum fate { GRAPH, PAIR, TAKEN, TOLD, INFO, EMPTY };
 static const struct option { int level, name; enum fate fate; enum xk_sock_opt graph; } table[] = {
 	{ SOL_SOCKET, SO_REUSEADDR, GRAPH, XK_SO_REUSEADDR },
 	{ SOL_SOCKET, SO_SNDBUF, PAIR, 0 }, { SOL_SOCKET, SO_RCVBUF, PAIR, 0 }, { SOL_SOCKET, SO_RCVLOWAT, PAIR, 0 },
@@ -27,6 +27,7 @@ static const struct option { int level, name; enum fate fate; enum xk_sock_opt g
 	{ SOL_SOCKET, SO_BROADCAST, TAKEN, 0 }, { SOL_SOCKET, SO_PRIORITY, TAKEN, 0 }, { SOL_SOCKET, SO_OOBINLINE, TAKEN, 0 },
 	{ SOL_SOCKET, SO_TYPE, TOLD, 0 }, { SOL_SOCKET, SO_DOMAIN, TOLD, 0 }, { SOL_SOCKET, SO_PROTOCOL, TOLD, 0 },
 	{ SOL_SOCKET, SO_ERROR, TOLD, 0 }, { SOL_SOCKET, SO_ACCEPTCONN, TOLD, 0 },
+	{ SOL_SOCKET, SO_INCOMING_NAPI_ID, TOLD, 0 }, { SOL_SOCKET, SO_BINDTODEVICE, EMPTY, 0 }, { IPPROTO_IP, IP_OPTIONS, EMPTY, 0 },
 	{ SOL_SOCKET, SO_KEEPALIVE, GRAPH, XK_SO_KEEPALIVE }, { SOL_SOCKET, SO_LINGER, TOLD, XK_SO_LINGER },
 	{ IPPROTO_TCP, TCP_NODELAY, GRAPH, XK_TCP_NODELAY }, { IPPROTO_TCP, TCP_CORK, GRAPH, XK_TCP_CORK },
 	{ IPPROTO_TCP, TCP_MAXSEG, GRAPH, XK_TCP_MAXSEG }, { IPPROTO_TCP, TCP_USER_TIMEOUT, GRAPH, XK_TCP_USER_TIMEOUT },
@@ -76,6 +77,7 @@ static int told(struct vpx_sock *v, int name)
 	case SO_DOMAIN: return AF_INET;
 	case SO_PROTOCOL: return v->type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP;
 	case SO_ACCEPTCONN: return v->state == VPX_LISTENING;
+	case SO_INCOMING_NAPI_ID: return 0;      /* no queue of a device has brought anything */
 	default: v->error = 0; return error;
 	}
 }
@@ -102,6 +104,8 @@ int64_t vpx_getsockopt(struct vpx_sock *v, const struct vpx_call *c)
 		return -ENOPROTOOPT;
 	if (o->fate == PAIR)
 		return VPX_NATIVE;
+	if (o->fate == EMPTY)
+		return vpx_put_value(c, "", 0);
 	if (o->graph == XK_SO_LINGER)
 		return get_linger(v, c);
 	if (o->fate == INFO)
@@ -132,6 +136,20 @@ static int64_t set_linger(struct vpx_sock *v, const struct vpx_call *c)
 			      sizeof(struct xk_sock_linger));
 }
 
+/* No device, and no options: what there is already. */
+static int64_t set_empty(const struct option *o, const struct vpx_call *c)
+{
+	char first = '\0';
+
+	if ((int)c->arg[4] < 0)
+		return -EINVAL;
+	if (c->arg[4] != 0 && !vpx_get(c, c->arg[3], &first, 1))
+		return -EFAULT;
+	if (c->arg[4] == 0 || (o->name == SO_BINDTODEVICE && first == '\0'))
+		return 0;
+	return o->name == SO_BINDTODEVICE ? -EPERM : -ENOPROTOOPT;
+}
+
 int64_t vpx_setsockopt(struct vpx_sock *v, const struct vpx_call *c)
 {
 	const struct option *o = find(v, c);
@@ -141,6 +159,8 @@ int64_t vpx_setsockopt(struct vpx_sock *v, const struct vpx_call *c)
 		return -ENOPROTOOPT;
 	if (o->fate == PAIR)
 		return VPX_NATIVE;
+	if (o->fate == EMPTY)
+		return set_empty(o, c);
 	if (o->graph == XK_SO_LINGER)
 		return set_linger(v, c);
 	if ((int)c->arg[4] < (int)sizeof value)

@@ -12,6 +12,7 @@ import struct
 import sys
 
 PORT = 7200
+IP_MTU_DISCOVER = 10
 MASK = select.POLLIN | select.POLLOUT | select.POLLERR | select.POLLHUP | select.POLLRDHUP
 
 
@@ -180,6 +181,7 @@ def names(host):
     show("no peer", s.getpeername)
     show("not connected", s.shutdown, socket.SHUT_WR)
     show("not listening", s.accept)
+    show("a byte before that", s.recv, 1, socket.MSG_DONTWAIT)
     s.bind(("", 0))
     show("a port", lambda: s.getsockname()[1] != 0)
     show("bound twice", s.bind, ("", 0))
@@ -191,6 +193,7 @@ def names(host):
     show("listening", s.getsockopt, socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
     s.setblocking(False)
     show("nobody comes", s.accept)
+    show("a byte of a listener", s.recv, 1)
     port = s.getsockname()[1]
     s.close()
     show("free at once", other.bind, ("", port))
@@ -202,9 +205,15 @@ def options():
     for level, name in ((1, socket.SO_TYPE), (1, socket.SO_DOMAIN), (1, socket.SO_PROTOCOL), (1, socket.SO_ERROR),
                         (1, socket.SO_ACCEPTCONN), (1, socket.SO_KEEPALIVE), (6, socket.TCP_NODELAY), (6, socket.TCP_CORK)):
         show("option %d of %d" % (name, level), s.getsockopt, level, name)
-    for level, name in ((1, socket.SO_REUSEADDR), (1, socket.SO_KEEPALIVE), (6, socket.TCP_NODELAY)):
+    for level, name in ((1, socket.SO_DONTROUTE), (1, socket.SO_BROADCAST), (6, socket.TCP_QUICKACK), (6, socket.TCP_SYNCNT),
+                        (0, socket.IP_TTL), (0, socket.IP_TOS), (0, IP_MTU_DISCOVER)):
+        show("option %d of %d" % (name, level), s.getsockopt, level, name)
+    show("a byte for one of IP's", s.setsockopt, 0, socket.IP_TTL, b"\x07")
+    for level, name in ((1, socket.SO_REUSEADDR), (1, socket.SO_KEEPALIVE), (6, socket.TCP_NODELAY), (1, socket.SO_BROADCAST),
+                        (1, socket.SO_REUSEPORT), (6, socket.TCP_SYNCNT)):
         s.setsockopt(level, name, 7)
         show("option %d of %d set" % (name, level), s.getsockopt, level, name)
+    show("that byte", s.getsockopt, 0, socket.IP_TTL)
     show("no device", s.getsockopt, 1, socket.SO_BINDTODEVICE, 16)
     show("none is taken", s.setsockopt, 1, socket.SO_BINDTODEVICE, b"\0")
     show("no options of IP", s.getsockopt, 0, socket.IP_OPTIONS, 40)

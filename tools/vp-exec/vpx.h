@@ -157,7 +157,7 @@ struct vpx_pending {
 	struct vpx_call     call;
 	uint64_t            deadline;    /* of the host's clock; UINT64_MAX: none */
 };
-enum { VPX_TAGS = 16 };
+enum { VPX_TAGS = 16, VPX_TAKEN = 15 };
 struct vpx_tag { struct xk_sock_addr from; int fd; };
 
 struct vpx_sock {
@@ -185,6 +185,9 @@ struct vpx_sock {
 	bool graph_eof, hup, queued;
 	size_t              junk;        /* bytes that keep the program's end from being writable */
 	int                 sndbuf;
+	int                 rcvbuf;      /* that the program has set; 0: none */
+	int                 taken[VPX_TAKEN];            /* options that are told again */
+	uint32_t            were_taken;                  /* a bit for each */
 	struct vpx_rest     up, down;
 	struct vpx_pending *pending, **pending_last;
 	struct vpx_sock    *accepted, **accepted_last, *behind;   /* of a listener: oldest first */
@@ -209,6 +212,8 @@ void vpx_sock_named(struct vpx_sock *v);
 /* Sees every close that has happened. */
 void vpx_socks_closed(void);
 void vpx_socks_free(void);
+/* No more than that, or little more, is on its way to the program; those that a listener accepts have it, too. */
+void vpx_sock_receives(struct vpx_sock *v, int bytes);
 /* Somebody listens on that port, or receives its datagrams. */
 bool vpx_socks_bound(const struct vpx_stack *st, int type, uint16_t port);
 /* The graph has nothing to do with it any more; a record stays for calls that ask. */

@@ -412,7 +412,7 @@ int64_t vpx_receive(struct vpx_sock *v, const struct vpx_call *c)
 	bool waits;
 
 	if (v->type == SOCK_STREAM)
-		return VPX_NATIVE;
+		return v->state == VPX_LISTENING || (v->state == VPX_IDLE && v->peer.port == 0) ? -ENOTCONN : VPX_NATIVE;
 	if (!vpx_dgram_turn(v))
 		return -EBADF;
 	result = receive(v, c, &waits);

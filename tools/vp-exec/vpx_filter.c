@@ -4,7 +4,8 @@
  *
  * libseccomp writes the filter before any program is begun, so that the child of a process with threads has one system
  * call to make and no memory to ask for.  Sends and receives without an address are the kernel's own, and so is all that
- * makes, copies and closes descriptors.
+ * makes, copies and closes descriptors; but for a receive of one byte, by which programs find out whether a stream is
+ * connected (ENOTCONN), and Python's ssl does before it wraps one.
  */
 #include "tools/vp-exec/vpx.h"
 
@@ -42,6 +43,8 @@ static int rules(scmp_filter_ctx f)
 		err = seccomp_rule_add(f, SCMP_ACT_NOTIFY, SCMP_SYS(sendto), 1, SCMP_A4_64(SCMP_CMP_NE, 0, 0));
 	if (err == 0)
 		err = seccomp_rule_add(f, SCMP_ACT_NOTIFY, SCMP_SYS(recvfrom), 1, SCMP_A4_64(SCMP_CMP_NE, 0, 0));
+	if (err == 0)
+		err = seccomp_rule_add(f, SCMP_ACT_NOTIFY, SCMP_SYS(recvfrom), 1, SCMP_A2_64(SCMP_CMP_EQ, 1, 0));
 	if (err == 0)
 		err = seccomp_rule_add(f, SCMP_ACT_NOTIFY, SCMP_SYS(sendto), 1,
 				       SCMP_A3_64(SCMP_CMP_MASKED_EQ, MSG_OOB, MSG_OOB));

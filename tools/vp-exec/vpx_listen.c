@@ -104,6 +104,8 @@ static bool one_more(struct vpx_sock *v)
 		xk_sock_close(fd);
 		return false;
 	}
+	if (v->rcvbuf != 0)
+		vpx_sock_receives(a, v->rcvbuf);
 	a->kept = end;
 	a->peer = peer;
 	a->state = VPX_CONNECTED;

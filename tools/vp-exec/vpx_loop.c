@@ -135,7 +135,7 @@ void vpx_loop_step(int ms)
 
 	if (n < 0 && errno != EINTR && !vpx.over) {
 		fprintf(stderr, "vp-exec: nothing can be waited for: %m\n");
-		vpx.over = vpx.broken = true;
+		vpx.broken = vpx.over = true;
 	}
 	vpx.woken++;
 	for (int i = 0; i < n; i++)

@@ -219,6 +219,13 @@ struct vpx_sock *vpx_sock_of_call(const struct vpx_call *c)
 	return v;
 }
 
+void vpx_sock_receives(struct vpx_sock *v, int bytes)
+{
+	v->rcvbuf = bytes;
+	if (v->end >= 0)
+		(void)setsockopt(v->end, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+}
+
 bool vpx_socks_bound(const struct vpx_stack *st, int type, uint16_t port)
 {
 	struct vpx_sock *v;

@@ -18,7 +18,7 @@ void hop_burn_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 void hop_burn(const struct xk_up *up, unsigned messages);
 
 /* hop_fast.c, which is not in every build */
-void hop_fast_look(const struct xk_up *up, const struct xk_batch *f);
-void hop_fast_burn(const struct xk_up *up, const struct xk_batch *f);
+void hop_fast_look(const struct xk_up *up, const struct xk_batch *f, bool *filled);
+void hop_fast_burn(const struct xk_up *up, const struct xk_batch *f, bool *filled);
 
 #endif

@@ -46,14 +46,19 @@ static inline bool udp_hdr_like(const uint8_t *p, uint64_t word)
 #endif
 }
 
+/* The word of a header without a checksum, of ports and a length as the bytes lie. */
+static inline uint64_t udp_hdr_word_plain(uint32_t ports, uint32_t length)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return ports | (uint64_t)length << 32;
+#else
+	return (uint64_t)ports << 32 | (uint64_t)length << 16;
+#endif
+}
 /* Has the header at p these ports and this length, as the bytes lie, and a checksum? */
 static inline bool udp_hdr_is(const uint8_t *p, uint32_t ports, uint32_t length)
 {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return udp_hdr_like(p, ports | (uint64_t)length << 32);
-#else
-	return udp_hdr_like(p, (uint64_t)ports << 32 | (uint64_t)length << 16);
-#endif
+	return udp_hdr_like(p, udp_hdr_word_plain(ports, length));
 }
 
 /* A session's key: the addresses and the ports of a datagram of the peer's. */

@@ -25,8 +25,9 @@ struct virt_node {
 	struct virt_enable *enables;     /* under the graph's structure lock: VPs bind, too (sock) */
 };
 
-/* Of a batch that goes up by `up`; it leaves the messages where they are. */
-typedef void (*virt_batch_fn)(const struct xk_up *up, const struct xk_batch *f);
+/* Of a batch that goes up by `up`; it leaves the messages where they are.  *filled: a layer below, of as many as
+ * the batch passes in one go, has found that each message has a byte here; who finds out for those above says so. */
+typedef void (*virt_batch_fn)(const struct xk_up *up, const struct xk_batch *f, bool *filled);
 
 /* In the replica's state; embedded at its start. */
 struct virt_rep {

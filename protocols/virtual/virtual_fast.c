@@ -17,6 +17,7 @@ unsigned virt_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_
 	struct xk_rep *passed[CLIMB];
 	struct xk_sess *top = NULL;
 	unsigned n = 0, done;
+	bool filled = false;
 
 	(void)lls;
 	do {
@@ -28,7 +29,7 @@ unsigned virt_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_
 			break;
 		xk_sess_check(s);
 		if (v->sees != NULL)
-			v->sees(up, f);
+			v->sees(up, f, &filled);
 		passed[n++] = r;
 		top = s;
 		up = s->up;

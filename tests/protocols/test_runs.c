@@ -25,9 +25,11 @@
 
 /* What stands over UDP, and which node is watched. */
 struct plan { bool fddi; const char *apps; const char *watch; };
+static const char *of_udp = "";  /* its parameters, of both sides */
 
-/* Both ways apart: what comes up in a burst is seen before its answers. */
-struct watch { struct xk_capture c; uint64_t seen, sums, hash[2]; };
+/* Both ways apart: what comes up in a burst is seen before its answers.
+ * noted: the hop below has noted the first byte of each message. */
+struct watch { struct xk_capture c; bool noted; uint64_t seen, sums, hash[2]; };
 struct side { struct xk_spec *spec; struct xk_graph *g; struct xk_node *drv; struct watch watch; };
 struct frame { uint8_t b[MAX_FRAME]; uint32_t n, net; unsigned form; uint8_t flags; };
 
@@ -45,6 +47,8 @@ static void watch_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bo
 	w->hash[down] = (w->hash[down] ^ n) * 0x9e3779b97f4a7c15u;
 	for (uint32_t i = 0; i < n; i++)
 		w->hash[down] = (w->hash[down] ^ b[i]) * 0x100000001b3u;
+	if (w->noted && !down && m->len != 0)
+		CU_ASSERT_EQUAL(m->aux, m->data[0]);
 	if (net != NULL && !down)
 		w->hash[down] = (w->hash[down] ^ xk_raw64(net + 12)) * 0x100000001b3u;
 }
@@ -60,14 +64,14 @@ static void side_up(struct side *s, const struct plan *p)
 		 "local r = arp { over = %s { name = 'link', over = d }, neighbours = { ['10.0.0.2'] = '02:00:00:00:00:02' } }\n"
 		 "local i = ip { addr = '10.0.0.1/8', over = r }\n"
 		 "icmp { over = i }\n"
-		 "local u = udp { over = i }\n"
+		 "local u = udp { %s over = i }\n"
 		 "%s\n"
 		 "return graph 'runs' { threading = up {}, clock = 'virtual', seed = 1 }\n",
-		 p->fddi ? "fddi_mem" : "eth_mem", p->fddi ? "fddi" : "eth", p->apps);
+		 p->fddi ? "fddi_mem" : "eth_mem", p->fddi ? "fddi" : "eth", of_udp, p->apps);
 	CU_ASSERT_EQUAL_FATAL(xk_spec_load_text(&s->spec, "runs.lua", text, strlen(text), &o, e), XK_OK);
 	CU_ASSERT_EQUAL_FATAL(xk_spec_check(s->spec, e, NULL), XK_OK);
 	CU_ASSERT_EQUAL_FATAL(xk_spec_build(s->spec, &s->g, e), XK_OK);
-	s->watch = (struct watch){ .c.fn = watch_fn };
+	s->watch = (struct watch){ .c.fn = watch_fn, .noted = p->watch != NULL && strcmp(p->watch, "app") == 0 };
 	if (p->watch != NULL)
 		xk_capture_attach(xk_graph_find(s->g, p->watch), &s->watch.c);
 	CU_ASSERT_EQUAL_FATAL(xk_graph_up(s->g, e), XK_OK);
@@ -126,8 +130,12 @@ static void checksum_none(uint8_t *udp, uint32_t len)
 	xk_put_raw16(udp + 6, 0);
 }
 
+/* What the frames of a burst have in common: fields that may differ do not; no datagram has a checksum. */
+struct common { bool equal, plain; };
+
 /* A good datagram to one of five ports, three of them open. */
-static void frame_make(struct frame *f, struct xk_rand *r, bool fddi, unsigned flow, uint32_t len, bool equal)
+static void frame_make(struct frame *f, struct xk_rand *r, bool fddi, unsigned flow, uint32_t len,
+		       const struct common *c)
 {
 	uint32_t l2 = link_header(f->b, fddi), sum;
 	uint8_t *ip = f->b + l2, *udp = ip + 20;
@@ -135,7 +143,7 @@ static void frame_make(struct frame *f, struct xk_rand *r, bool fddi, unsigned f
 	memset(ip, 0, 28);
 	ip[0] = 0x45;
 	xk_put_be16(ip + 2, (uint16_t)(28 + len));
-	ip_fields(ip, r, equal);
+	ip_fields(ip, r, c->equal);
 	ip[9] = 17;
 	xk_put_be32(ip + 12, 0x0a000002);
 	xk_put_be32(ip + 16, 0x0a000001);
@@ -148,7 +156,7 @@ static void frame_make(struct frame *f, struct xk_rand *r, bool fddi, unsigned f
 	sum = xk_csum(ip + 12, 8, htobe16(17));
 	sum = xk_csum(udp, 8 + len, xk_csum_add(sum, htobe16((uint16_t)(8 + len))));
 	xk_put_raw16(udp + 6, (uint16_t)~xk_csum_fold(sum));
-	if (xk_rand_below(r, 16) == 0)
+	if (c->plain || xk_rand_below(r, 16) == 0)
 		checksum_none(udp, len);
 	f->n = l2 + 28 + len;
 	f->net = l2;
@@ -268,20 +276,22 @@ static unsigned differences(const struct side *a, const struct side *b)
 }
 
 /* Connections and lengths change now and then, so that most bursts have runs of
- * equals.  One round in four is all good; with half of those comes the sum of each frame. */
+ * equals.  One round in four is all good; with half of those comes the sum of each frame, or that it is right.
+ * In one of five no datagram has a checksum. */
 static unsigned burst_make(struct frame *f, struct xk_rand *r, bool fddi)
 {
 	unsigned n = 1 + (unsigned)xk_rand_below(r, BURST), flow = (unsigned)xk_rand_below(r, 12);
 	uint32_t len = (uint32_t)xk_rand_below(r, 140);
-	bool good = xk_rand_below(r, 4) == 0, equal = xk_rand_below(r, 2) == 0;
-	uint8_t sums = good && xk_rand_below(r, 2) == 0 ? XK_MSG_CSUM : 0;
+	bool good = xk_rand_below(r, 4) == 0;
+	const struct common c = { .equal = xk_rand_below(r, 2) == 0, .plain = xk_rand_below(r, 5) == 0 };
+	uint8_t sums = !good || xk_rand_below(r, 2) == 0 ? 0 : xk_rand_below(r, 4) == 0 ? XK_MSG_CSUM_OK : XK_MSG_CSUM;
 
 	for (unsigned i = 0; i < n; i++) {
 		if (!good && xk_rand_below(r, 8) == 0)
 			flow = (unsigned)xk_rand_below(r, 12);
-		if (xk_rand_below(r, equal ? 16 : 4) == 0)
+		if (xk_rand_below(r, c.equal ? 16 : 4) == 0)
 			len = (uint32_t)xk_rand_below(r, 140);
-		frame_make(&f[i], r, fddi, flow, len, equal);
+		frame_make(&f[i], r, fddi, flow, len, &c);
 		f[i].flags = sums;
 		if (!good && xk_rand_below(r, 10) == 0)
 			frame_damage(&f[i], r);
@@ -318,12 +328,20 @@ static uint64_t compare(const struct plan *p)
 #define HOPS "u = hop { name = 'h1', over = u } u = hop { name = 'h2', look = true, over = u } "
 /* More than are climbed at once; one of them costs time. */
 #define TOWER "for i = 1, 70 do u = hop { name = 't' .. i, look = i % 3 == 0, burn = i == 50 and 1 or 0, over = u } end "
+#define LOOKS "for i = 1, 3 do u = hop { name = 'l' .. i, look = true, over = u } end "
 #define ECHOES "echo { name = 'app', port = 7000, over = u } echo { port = 7001, over = u } echo { port = 7002, over = u }"
 
 static void bursts_over_ethernet_do_what_single_frames_do(void)
 {
 	compare(&(struct plan){ false, SINK("none"), NULL });
 	compare(&(struct plan){ false, SINK("copy"), NULL });
+}
+
+static void bursts_without_checksums_are_dropped_as_single_frames_are(void)
+{
+	of_udp = "require_checksum = true,";
+	compare(&(struct plan){ false, SINK("none"), NULL });
+	of_udp = "";
 }
 
 static void bursts_over_fddi_do_what_single_frames_do(void)
@@ -371,8 +389,16 @@ static void a_watched_node_sees_each_message_of_a_burst_as_it_is_there(void)
 	}
 }
 
+static void each_of_many_hops_notes_the_first_byte_of_each_message(void)
+{
+	compare(&(struct plan){ false, LOOKS ECHOES, "app" });
+	compare(&(struct plan){ false, LOOKS SINK("none"), "app" });
+}
+
 static CU_TestInfo tests[] = {
 	{ "bursts over Ethernet do what single frames do", bursts_over_ethernet_do_what_single_frames_do },
+	{ "bursts without checksums are dropped as single frames are",
+	  bursts_without_checksums_are_dropped_as_single_frames_are },
 	{ "bursts over FDDI do what single frames do", bursts_over_fddi_do_what_single_frames_do },
 	{ "bursts through virtual protocols do what single frames do",
 	  bursts_through_virtual_protocols_do_what_single_frames_do },
@@ -380,6 +406,7 @@ static CU_TestInfo tests[] = {
 	  bursts_are_answered_byte_for_byte_as_single_frames_are },
 	{ "no sum of an edge reaches what stands over a transport",
 	  no_sum_of_an_edge_reaches_what_stands_over_a_transport },
+	{ "each of many hops notes the first byte of each message", each_of_many_hops_notes_the_first_byte_of_each_message },
 	{ "a watched node sees each message of a burst as it is there",
 	  a_watched_node_sees_each_message_of_a_burst_as_it_is_there },
 	CU_TEST_INFO_NULL

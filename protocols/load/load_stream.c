@@ -210,7 +210,7 @@ static void send_begin(struct send_conn *k)
 	k->writes = c->load.touch == LOAD_COPY && stream_takes_bytes(k->s.down);
 	k->quick = k->writes && c->load.rate == 0 && c->load.window == 0;
 	k->task.several = k->quick && !load_timed(&c->load) ? send_several(c->load.size) : 0;
-	k->shorts = k->writes && c->load.window == 0 && c->load.size <= STREAM_WRITER_LONGEST;
+	k->shorts = k->writes && c->load.window == 0 && stream_writer_pays(k->s.down, (uint32_t)c->load.size);
 	if (load_timed(&c->load) && load_when(&k->sr->load, k->slot) == XK_NS_NEVER)
 		k->left = 0;             /* its trace has been played, or says nothing of it */
 	xk_task_ready(&k->task);
@@ -283,11 +283,7 @@ static uint64_t send_shorts(struct send_conn *k, const struct send_conf *c, uint
 
 	k->at = 0;
 	stream_writer_begin(&w, lls);
-	for (i = 0; i < n; i++, from = page, left = size) {
-		if (XK_LIKELY(stream_writer_joins(&w, left))) {
-			stream_writer_join(&w, from, left);
-			continue;
-		}
+	for (i = 0; i < n; from = page, left = size) {
 		took = stream_writer_put(&w, from, left);
 		if (XK_UNLIKELY(took != left)) {
 			k->at = size - left + took;
@@ -296,6 +292,14 @@ static uint64_t send_shorts(struct send_conn *k, const struct send_conf *c, uint
 		}
 		if (XK_UNLIKELY(k->stream != lls))
 			return i + 1;
+		i++;
+		/* What decides how a message is copied is decided once for all of these. */
+		if (size < STREAM_WRITER_SUM)
+			for (; i < n && stream_writer_joins(&w, size); i++)
+				stream_writer_join(&w, page, size);
+		else
+			for (; i < n && stream_writer_joins(&w, size); i++)
+				stream_writer_join(&w, page, size);
 	}
 	stream_writer_end(&w);
 	return i;

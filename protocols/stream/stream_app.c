@@ -215,43 +215,40 @@ uint32_t stream_push_copy(struct xk_sess *lls, const void *p, uint32_t n)
 	return n;
 }
 
-#define WRITER_VAIN 3u           /* then it is one that sends at once: else the first goes and the second waits */
+#define WRITER_SHORT 256u        /* always */
+#define WRITER_MANY  6u          /* longer ones, of which a segment has so many */
 
-/* A span for a write of n bytes. */
-static bool writer_open(struct stream_writer *w, uint32_t n)
+bool stream_writer_pays(struct xk_sess *lls, uint32_t n)
 {
-	struct xk_stream_span s = { 0 };
-
-	/* Who stands before push sees messages. */
-	if (w->lls->rep->ops->write == NULL || w->lls->push != xk_sess_own_push(w->lls) ||
-	    xk_sess_control(w->lls, XK_STREAM_SPAN, &s, sizeof s) != (int)sizeof s)
-		return false;
-	w->at = w->told = s.at;
-	w->end = s.at + s.room;
-	return n <= s.room;
+	return n <= WRITER_SHORT || (uint64_t)WRITER_MANY * n <= stream_ask(lls, XK_CTL_GETOPTPACKET);
 }
 
-void stream_writer_tell(struct xk_sess *lls, uint32_t n, uint32_t writes)
+void stream_writer_tell(struct xk_sess *lls, uint32_t n, uint32_t writes, uint32_t sum, bool summed)
 {
+	struct xk_stream_span x = { .put = n, .sum = sum, .summed = summed };
+
 	xk_count_add(lls->rep->npush, writes);
-	stream_tell(lls, XK_STREAM_SPANNED, n);
+	(void)lls->rep->ops->write_on(lls, NULL, 0, &x);
 }
 
-/* After a span that is full the next write sends, or begins a buffer: there is none for that one. */
+/* After a span that is full the next write sends, or begins a buffer. */
 uint32_t stream_writer_other(struct stream_writer *w, const void *p, uint32_t n)
 {
-	bool was_full = w->at != w->told;
+	uint32_t put = (uint32_t)(w->at - w->told);
+	struct xk_stream_span x = { .put = put, .sum = w->sum, .summed = w->summed == put };
+	struct xk_sess *lls = w->lls;
 
-	stream_writer_end(w);
-	if (!was_full && n <= STREAM_WRITER_LONGEST && w->vain < WRITER_VAIN) {
-		w->vain++;
-		if (writer_open(w, n)) {
-			w->vain = 0;
-			return stream_writer_put(w, p, n);
-		}
+	/* Who stands before push sees messages. */
+	if (XK_UNLIKELY(lls->rep->ops->write_on == NULL || lls->push != xk_sess_own_push(lls))) {
 		stream_writer_end(w);
+		return stream_write_some(lls, p, n);
 	}
-	return stream_write_some(w->lls, p, n);
+	xk_count_add(lls->rep->npush, w->writes + 1);
+	n = lls->rep->ops->write_on(lls, p, n, &x);
+	w->at = w->told = x.at;
+	w->end = x.at + x.room;
+	w->writes = w->sum = w->summed = 0;
+	return n;
 }
 
 void stream_pattern(uint8_t *p, uint64_t n)

@@ -116,12 +116,12 @@ static inline uint32_t stream_write_some(struct xk_sess *lls, const void *p, uin
  * is the same.  A write may end the connection: who sees that it has leaves the writer without an end.  After
  * fewer bytes than were asked for nothing is left to end, and room may be asked for.
  */
-#define STREAM_WRITER_LONGEST 256u   /* longer ones are written: their sum comes with the copy */
+#define STREAM_WRITER_SUM 512u       /* shorter ones are summed with the segment, all at once */
 struct stream_writer {
 	uint8_t        *at, *end;      /* the next byte goes here, no byte goes there */
 	uint8_t        *told;          /* the stream knows of all before this one */
 	uint32_t        writes;        /* in what it does not know of */
-	uint32_t        vain;          /* times in a row that there was no span for a write */
+	uint32_t        sum, summed;   /* the sum of so many bytes of that; all or it is not used */
 	struct xk_sess *lls;
 };
 static inline void stream_writer_begin(struct stream_writer *w, struct xk_sess *lls)
@@ -139,7 +139,14 @@ static inline void stream_writer_join(struct stream_writer *w, const void *p, ui
 
 	w->at = at + n;
 	w->writes++;
-	xk_copy_quick(at, p, n);
+	if (n < STREAM_WRITER_SUM) {
+		xk_copy_quick(at, p, n);
+	} else {
+		uint32_t sum = xk_csum_copy_long(at, p, n, 0);
+
+		w->sum = xk_csum_add(w->sum, (at - w->told) & 1 ? xk_csum_swap(sum) : sum);
+		w->summed += n;
+	}
 }
 /* Member by member: a copy of all in vectors would wait for those that have just been stored singly, and
  * these for all that the pieces' copies have stored before. */
@@ -149,7 +156,8 @@ static inline void stream_writer_copy(struct stream_writer *to, const struct str
 	to->end = w->end;
 	to->told = w->told;
 	to->writes = w->writes;
-	to->vain = w->vain;
+	to->sum = w->sum;
+	to->summed = w->summed;
 	to->lls = w->lls;
 }
 uint32_t stream_writer_other(struct stream_writer *w, const void *p, uint32_t n);
@@ -168,15 +176,19 @@ static inline uint32_t stream_writer_put(struct stream_writer *w, const void *p,
 	stream_writer_copy(w, &x);
 	return n;
 }
-/* Tells the stream of n bytes in so many writes. */
-void stream_writer_tell(struct xk_sess *lls, uint32_t n, uint32_t writes);
+/* Tells the stream of n bytes in so many writes; summed: and of their sum. */
+void stream_writer_tell(struct xk_sess *lls, uint32_t n, uint32_t writes, uint32_t sum, bool summed);
 static inline void stream_writer_end(struct stream_writer *w)
 {
-	if (w->at != w->told)
-		stream_writer_tell(w->lls, (uint32_t)(w->at - w->told), w->writes);
+	uint32_t n = (uint32_t)(w->at - w->told);
+
+	if (n != 0)
+		stream_writer_tell(w->lls, n, w->writes, w->sum, w->summed == n);
 	w->at = w->end = w->told = NULL;
-	w->writes = 0;
+	w->writes = w->sum = w->summed = 0;
 }
+/* Are writes of n bytes for a writer?  Not where a segment has but few of them. */
+bool stream_writer_pays(struct xk_sess *lls, uint32_t n);
 /* The bytes that load repeats and sink can compare. */
 void stream_pattern(uint8_t *p, uint64_t n);
 

@@ -136,7 +136,7 @@ static const struct xk_ops tcp_ops = {
 	.open_disable_all = xk_enable_unbind_all,
 	.demux = XK_FAST(tcp_fast_demux, tcp_demux), .demux_batch = XK_FAST(tcp_fast_batch, NULL), .batch_many = true,
 	.enter = tcp_enter, .control = tcp_control, .push = XK_FAST(tcp_fast_push, tcp_push),
-	.write = XK_FAST(tcp_fast_write, tcp_write), .pop = tcp_pop, .close = tcp_close, .sess_control = tcp_sess_control,
+	.write = XK_FAST(tcp_fast_write, tcp_write), .write_on = tcp_write_on, .pop = tcp_pop, .close = tcp_close, .sess_control = tcp_sess_control,
 };
 
 /* The ports are all it takes, and 8 bytes what is judged by them: shorter ones than TCP has

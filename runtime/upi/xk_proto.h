@@ -26,13 +26,13 @@
 #include "runtime/msg/xk_msg.h"
 
 /* Changes with the layout of anything in this header: tests/build/abi.txt has it on record. */
-#define XK_ABI 18u
+#define XK_ABI 19u
 #define XK_DOWN_MAX    8
 #define XK_DROPS_MAX   40
 #define XK_COUNTS_MAX  32
 #define XK_PUSHES_MAX  8  /* functions that are push of a protocol's sessions */
 
-struct xk_demux; struct xk_errs; struct xk_flow; struct xk_batch; struct xk_log; struct xk_node;
+struct xk_demux; struct xk_errs; struct xk_flow; struct xk_batch; struct xk_stream_span; struct xk_log; struct xk_node;
 struct xk_parts; struct xk_rep; struct xk_review; struct xk_sess; struct xk_up; struct xk_view; struct xk_vp; struct xk_wheel;
 
 typedef void (*xk_demux_fn)(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
@@ -89,8 +89,10 @@ struct xk_ops {
 	int  (*control)(struct xk_rep *r, unsigned op, void *buf, unsigned len);
 	/* Of sessions.  close, at rcnt 0: unbind, xk_close below, xk_sess_destroy. */
 	xk_push_fn push;
-	/* Optional, of streams: copies bytes at p behind those that were pushed (xk_stream.h). */
+	/* Optional, of streams: copies bytes at p behind those that were pushed; the same for a writer that
+	 * has copied some by itself (xk_stream.h). */
 	uint32_t (*write)(struct xk_sess *s, const void *p, uint32_t n);
+	uint32_t (*write_on)(struct xk_sess *s, const void *p, uint32_t n, struct xk_stream_span *span);
 	xk_pop_fn  pop;
 	void (*close)(struct xk_sess *s);
 	int  (*sess_control)(struct xk_sess *s, unsigned op, void *buf, unsigned len);

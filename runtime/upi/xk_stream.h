@@ -19,8 +19,11 @@
  * meanwhile pushes goes behind those that were.  Where there is no such
  * operation, or somebody stands before push, a message is pushed (stream_write_some of
  * protocols/stream does either).  What a push promises holds of a write; it is one piece of bytes.
- * Of many short writes most do nothing but join what waits: where that is so, XK_STREAM_SPAN says where
- * their bytes go, and XK_STREAM_SPANNED that they are there (struct stream_writer of protocols/stream).
+ * Of many short writes most do nothing but join what waits.  Beside write a stream may have the operation
+ * write_on: it is told what its caller has copied by itself to where the last one said, goes on as
+ * write does, and says where the next bytes go (n 0: nothing is written, and after
+ * bytes that were copied nothing said, either).  What was not promised is not taken, and
+ * then nothing is written, either (struct stream_writer of protocols/stream is such a caller).
  *
  * Up.  demux gives bytes in order, without boundaries.  Normally what has been
  * passed up counts as consumed and the peer may send more; after
@@ -61,13 +64,18 @@ enum {
 	 * DRAINED will be told, once, when it and what is pushed until then is. */
 	XK_STREAM_DRAIN,
 	XK_STREAM_MORE,            /* in uint32_t, enum xk_stream_more */
-	XK_STREAM_SPAN,            /* out struct xk_stream_span */
-	XK_STREAM_SPANNED,         /* in uint32_t: so many bytes of the span were written, 1 or more */
 };
 
-/* Where the next `room` bytes of a stream may be copied to by who writes it, as writes that would send
- * nothing; 0: write them.  It holds while nothing else is asked of the VP, so not beyond a unit of work. */
-struct xk_stream_span { uint8_t *at; uint32_t room; };
+/* Of write_on. */
+struct xk_stream_span {
+	/* Out: where the next `room` bytes of the stream may be copied to by who writes it, as writes that would send
+	 * nothing; 0: write them.  It holds while nothing else is asked of the VP, so not beyond a unit of work. */
+	uint8_t *at;
+	uint32_t room;
+	/* In: so many bytes were copied to where it was said last; summed: and this is their sum (xk_csum.h). */
+	uint32_t put, sum;
+	bool     summed;
+};
 
 /* Of one piece of bytes in several messages: where it ends is said by the stream below, if it
  * can, and no part of it is cut short for want of the next. */

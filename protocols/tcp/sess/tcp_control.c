@@ -353,16 +353,6 @@ static int set_more(struct tcp_sess *ts, const void *buf, unsigned len)
 	return 0;
 }
 
-static inline int spanned(struct tcp_sess *ts, bool compressed, const void *buf, unsigned len)
-{
-	uint32_t n;
-
-	if (XK_UNLIKELY(compressed) || len < sizeof n)
-		return XK_E_INVAL;
-	memcpy(&n, buf, sizeof n);
-	return tcp_spanned(ts, n) ? 0 : XK_E_INVAL;
-}
-
 /* Whoever wants to hear of it says so each time: nearly always nobody does. */
 static int drain(struct tcp_cb *cb)
 {
@@ -403,18 +393,6 @@ static int payload_of(void *buf, unsigned len)
 	const xk_payload_fn fn = XK_FAST(tcp_fast_payload, NULL);
 
 	return fn != NULL ? xk_answer(buf, len, &fn, sizeof fn) : XK_E_NOTSUP;
-}
-
-static inline int span(struct tcp_sess *ts, bool compressed, void *buf, unsigned len)
-{
-	struct xk_stream_span s = { 0 };
-
-	if (XK_LIKELY(!compressed))
-		s = tcp_span(ts);
-	if (len < sizeof s)
-		return XK_E_INVAL;
-	memcpy(buf, &s, sizeof s);
-	return (int)sizeof s;
 }
 
 static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
@@ -486,9 +464,5 @@ int tcp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 	struct tcp_sess *ts = tcp_sess(s);
 	bool compressed = tcp_is_compressed(ts);
 
-	if (op == XK_STREAM_SPAN)
-		return span(ts, compressed, buf, len);
-	if (op == XK_STREAM_SPANNED)
-		return spanned(ts, compressed, buf, len);
 	return XK_UNLIKELY(compressed) ? rest_control(ts, op, buf, len) : sess_control(ts, op, buf, len);
 }

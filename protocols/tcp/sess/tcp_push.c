@@ -105,25 +105,49 @@ static inline uint32_t room_of(const struct tcp_sess *ts, const struct tcp_cb *c
 											      tcp_room_now(ts, &limit);
 }
 
-struct xk_stream_span tcp_span(const struct tcp_sess *ts)
+/* Where bytes may be copied that a write would only add to what waits for company. */
+static inline void span(const struct tcp_sess *ts, struct xk_stream_span *x)
 {
 	const struct tcp_cb *cb = tcp_cb(ts);
 
 	if (cb->sq.unsent == NULL || cb->state < TCP_S_ESTABLISHED || !tcp_waits_on(cb, 0))
-		return (struct xk_stream_span){ 0 };
-	return (struct xk_stream_span){ cb->sq.last->data + cb->sq.last->len, min32(joining(cb), room_of(ts, cb)) };
+		return;
+	x->at = cb->sq.last->data + cb->sq.last->len;
+	x->room = min32(joining(cb), room_of(ts, cb));
 }
 
-/* The room that was promised is there still, whatever became of memory, and what waited goes on waiting: nothing else
- * was asked of the VP. */
-bool tcp_spanned(struct tcp_sess *ts, uint32_t n)
+/* They are there.  The room that was promised is there still, whatever became of memory, and what waited goes on
+ * waiting: nothing else was asked of the VP.  False: so many there may not be. */
+static inline bool spanned(struct tcp_sess *ts, const struct xk_stream_span *x)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
+	uint32_t n = x->put;
+	struct xk_msg *m;
 
-	if (cb->sq.unsent == NULL || n == 0 || n > joining(cb) || n > left_of(cb) || (cb->flags & TCP_F_FIN_QUEUED))
+	if (cb->sq.unsent == NULL || n > joining(cb) || n > left_of(cb) || (cb->flags & TCP_F_FIN_QUEUED))
 		return false;
-	cb->sq.last->flags &= (uint8_t)~XK_MSG_CSUM;
-	tcp_sendq_longer(cb, cb->sq.last, n, tcp_sq_at_end(cb));
+	m = cb->sq.last;
+	if (!x->summed)
+		m->flags &= (uint8_t)~XK_MSG_CSUM;
+	else if (m->flags & XK_MSG_CSUM)
+		m->csum = tcp_sum_join(m->csum, m->tot, x->sum);
+	tcp_sendq_longer(cb, m, n, tcp_sq_at_end(cb));
 	tcp_sendq_check(cb);
 	return true;
+}
+
+uint32_t tcp_write_on(struct xk_sess *s, const void *p, uint32_t n, struct xk_stream_span *x)
+{
+	struct tcp_sess *ts = tcp_sess(s);
+	uint32_t took;
+
+	x->room = 0;
+	if (x->put != 0 && XK_UNLIKELY(tcp_is_compressed(ts) || !spanned(ts, x)))
+		return 0;
+	if (n == 0 && x->put != 0)
+		return 0;
+	took = n != 0 ? s->rep->ops->write(s, p, n) : 0;
+	if (XK_LIKELY(took == n && !tcp_is_compressed(ts)))
+		span(ts, x);
+	return took;
 }

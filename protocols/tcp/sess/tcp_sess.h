@@ -282,16 +282,13 @@ void tcp_notify_room(struct tcp_sess *ts);
 
 /* Sends all that windows, Nagle, recovery and pending acknowledgements ask for. */
 void tcp_output(struct tcp_sess *ts);
-/* The operations push and write. */
+/* The operations push, write and write_on. */
 void tcp_push(struct xk_sess *s, struct xk_msg *m);
 uint32_t tcp_write(struct xk_sess *s, const void *p, uint32_t n);
+uint32_t tcp_write_on(struct xk_sess *s, const void *p, uint32_t n, struct xk_stream_span *x);
 /* Of a write, what there is room and memory for: into the queue, and out as soon as a segment is full; all
  * together where that may be a train. */
 uint32_t tcp_write_put(struct tcp_sess *ts, const void *p, uint32_t n);
-/* Where bytes may be copied that a write would only add to what waits for company; that n are there now.
- * False: so many there may not be. */
-struct xk_stream_span tcp_span(const struct tcp_sess *ts);
-bool tcp_spanned(struct tcp_sess *ts, uint32_t n);
 /* Two segments or more, which the device may send as one? */
 static inline bool tcp_is_train(const struct tcp_cb *cb, uint32_t n)
 {
@@ -306,9 +303,10 @@ static inline bool tcp_is_train(const struct tcp_cb *cb, uint32_t n)
 static inline bool tcp_waits_on(const struct tcp_cb *cb, uint32_t before)
 {
 	bool company = (cb->flags & (TCP_F_SMALL | TCP_F_NODELAY)) == TCP_F_SMALL;
+	uint64_t none = (uintptr_t)cb->reass | cb->lost_out |
+			(cb->flags & (TCP_F_DSACK | TCP_F_ACK_NOW | TCP_F_WANT_ROOM | TCP_F_FIN_QUEUED));
 
-	if (cb->snd_una == cb->snd_max || cb->reass != NULL || cb->lost_out != 0 ||
-	    (cb->flags & (TCP_F_DSACK | TCP_F_ACK_NOW | TCP_F_WANT_ROOM | TCP_F_FIN_QUEUED)))
+	if (cb->snd_una == cb->snd_max || none != 0)
 		return false;
 	return before >= cb->mss || (company && cb->sq.unsent_bytes < cb->mss && cb->max_wnd >= 2u * cb->mss);
 }

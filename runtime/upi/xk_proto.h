@@ -89,12 +89,10 @@ struct xk_ops {
 	int  (*control)(struct xk_rep *r, unsigned op, void *buf, unsigned len);
 	/* Of sessions.  close, at rcnt 0: unbind, xk_close below, xk_sess_destroy. */
 	xk_push_fn push;
-	/* Optional, of streams: copies bytes at p behind those that were pushed; the same for a writer that
-	 * has copied some by itself (xk_stream.h). */
+	/* Optional, of streams: copies bytes at p behind those that were pushed (xk_stream.h). */
 	uint32_t (*write)(struct xk_sess *s, const void *p, uint32_t n);
 	uint32_t (*write_on)(struct xk_sess *s, const void *p, uint32_t n, struct xk_stream_span *span);
-	xk_pop_fn  pop;
-	void (*close)(struct xk_sess *s);
+	xk_pop_fn  pop; void (*close)(struct xk_sess *s);
 	int  (*sess_control)(struct xk_sess *s, unsigned op, void *buf, unsigned len);
 	/* A parameter with XK_PF_LIVE is about to change, inside the VP of r: conf passed every check
 	 * and has p's new value, r->conf gets it next.  Negative refuses, with a reason in why[n]. */

@@ -62,11 +62,6 @@ static int mem_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	return xk_edge_control((struct xk_edge){ st->frame_max, st->link->type, st->mac }, op, buf, len);
 }
 
-static int mem_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
-{
-	return mem_control(s->rep, op, buf, len);
-}
-
 /* ---- life ------------------------------------------------------------------------ */
 
 /* The given address, or the first driver's ...:01, the second's ...:02. */
@@ -260,7 +255,7 @@ static const struct xk_ops mem_ops = {
 	.init = mem_init, .rep_init = mem_rep_init,
 	.rep_start = mem_rep_start, .rep_stop = mem_rep_stop,
 	.open = mem_open, .close = xk_edge_close, .push = mem_loop_push,
-	.enter = mem_enter, .control = mem_control, .sess_control = mem_sess_control,
+	.enter = mem_enter, .control = mem_control,
 };
 
 /* ---- parameters --------------------------------------------------------------------- */

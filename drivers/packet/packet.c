@@ -33,11 +33,6 @@ static int packet_control(struct xk_rep *r, unsigned op, void *buf, unsigned len
 	return xk_edge_control((struct xk_edge){ packet_state(r)->frame_max, XK_LINK_ETH, packet_state(r)->mac }, op, buf, len);
 }
 
-static int packet_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
-{
-	return packet_control(s->rep, op, buf, len);
-}
-
 /* ---- life -------------------------------------------------------------------------------- */
 
 static void packet_fini(struct xk_node *n)
@@ -149,7 +144,7 @@ static const struct xk_ops packet_ops = {
 	.init = packet_init, .fini = packet_fini, .rep_init = packet_rep_init,
 	.rep_start = packet_rep_start, .rep_stop = packet_rep_stop, .rep_tally = packet_rep_tally,
 	.open = xk_edge_open, .close = xk_edge_close, .push = packet_tx_push,
-	.enter = xk_input_enter, .control = packet_control, .sess_control = packet_sess_control,
+	.enter = xk_input_enter, .control = packet_control,
 };
 
 #define P(field, t, d, text, ...) \

@@ -255,11 +255,6 @@ static int pcapd_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	return xk_edge_control((struct xk_edge){ state_of(r)->frame_max, state_of(r)->link, conf_of(r)->mac }, op, buf, len);
 }
 
-static int pcapd_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
-{
-	return pcapd_control(s->rep, op, buf, len);
-}
-
 /* ---- life -------------------------------------------------------------------------------- */
 
 static void pcapd_fini(struct xk_node *n)
@@ -425,7 +420,7 @@ static const struct xk_ops pcapd_ops = {
 	.init = pcapd_init, .fini = pcapd_fini, .rep_init = pcapd_rep_init,
 	.rep_start = pcapd_rep_start, .rep_stop = pcapd_rep_stop,
 	.open = xk_edge_open, .close = xk_edge_close, .push = pcapd_push,
-	.enter = xk_input_enter, .control = pcapd_control, .sess_control = pcapd_sess_control,
+	.enter = xk_input_enter, .control = pcapd_control,
 };
 
 static const char *const rates[] = { "recorded", "fast", NULL };

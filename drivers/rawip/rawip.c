@@ -189,11 +189,6 @@ static int rawip_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	}
 }
 
-static int rawip_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
-{
-	return rawip_control(s->rep, op, buf, len);
-}
-
 static void rawip_rep_stop(struct xk_rep *r)
 {
 	if (r->drv_sess != NULL)
@@ -205,7 +200,7 @@ static const struct xk_ops rawip_ops = {
 	.open_enable = rawip_open_enable, .open_disable = rawip_open_disable,
 	.open_disable_all = rawip_open_disable_all,
 	.push = rawip_push, .enter = rawip_enter,
-	.control = rawip_control, .sess_control = rawip_sess_control,
+	.control = rawip_control,
 };
 
 static const struct xk_param rawip_params[] = {

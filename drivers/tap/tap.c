@@ -355,11 +355,6 @@ static int tap_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	return xk_edge_control((struct xk_edge){ state_of(r)->frame_max, XK_LINK_ETH, conf_of(r)->mac }, op, buf, len);
 }
 
-static int tap_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
-{
-	return tap_control(s->rep, op, buf, len);
-}
-
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static int tap_init(struct xk_node *n, struct xk_errs *e)
@@ -443,7 +438,7 @@ static const struct xk_ops tap_ops = {
 	.init = tap_init, .fini = tap_fini, .rep_init = tap_rep_init,
 	.rep_start = tap_rep_start, .rep_stop = tap_rep_stop,
 	.open = xk_edge_open, .close = xk_edge_close, .push = tap_push,
-	.enter = xk_input_enter, .control = tap_control, .sess_control = tap_sess_control,
+	.enter = xk_input_enter, .control = tap_control,
 };
 
 #define P(field, t, d, text, ...) \

@@ -35,11 +35,6 @@ static int io_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	return xk_edge_control((struct xk_edge){ dev_of(r->node)->mtu + 14, XK_LINK_ETH, dev_of(r->node)->mac }, op, buf, len);
 }
 
-static int io_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
-{
-	return io_control(s->rep, op, buf, len);
-}
-
 /* ---- life --------------------------------------------------------------------------------- */
 
 static int io_init(struct xk_node *n, struct xk_errs *e)
@@ -137,5 +132,5 @@ const struct xk_ops xdp_ops = {
 	.init = io_init, .fini = io_fini, .rep_init = io_rep_init,
 	.rep_start = io_rep_start, .rep_stop = io_rep_stop, .rep_fini = io_rep_fini, .rep_tally = io_rep_tally,
 	.open = xk_edge_open, .close = xk_edge_close, .push = io_push,
-	.enter = xk_input_enter, .control = io_control, .sess_control = io_sess_control,
+	.enter = xk_input_enter, .control = io_control,
 };

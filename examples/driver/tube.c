@@ -86,14 +86,8 @@ static int tube_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	(void)r;
 	return op == XK_CTL_GETMAXPACKET || op == XK_CTL_GETOPTPACKET ? xk_answer32(buf, len, 65507) : XK_E_NOTSUP;
 }
-static int tube_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
-{
-	return tube_control(s->rep, op, buf, len);
-}
-
 static const struct xk_ops tube_ops = {
 	.open = tube_open, .close = tube_close, .push = tube_push, .control = tube_control,
-	.sess_control = tube_sess_control,
 };
 #define AT(f) .offset = offsetof(struct tube_conf, f)
 static const struct xk_param tube_params[] = {

@@ -4,7 +4,7 @@
  * coming up.
  *
  * Both ends have it, so what comes up is what went down.  A layer without a map of its own stands on the virt_
- * functions and adds what is its own: push, self (what comes up) and a counter.
+ * functions and adds what is its own: push, pop and a counter.
  */
 #include <xk/proto.h>
 
@@ -45,35 +45,16 @@ static void rot13_push(struct xk_sess *s, struct xk_msg *m)
 		xk_push(s->down, m);
 }
 
-static void rot13_self(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+static void rot13_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
 {
 	(void)lls;
-	m = turned(up->rep, m);
+	(void)hdr;
+	m = turned(s->rep, m);
 	if (m != NULL)
-		xk_pass(xk_container_of(up, struct xk_sess, self), m);
+		xk_demux(s, m);
 }
 
-static int rot13_rep_init(struct xk_rep *r)
-{
-	((struct virt_rep *)r->state)->self = rot13_self;
-	return virt_rep_init(r);
-}
-
-static int rot13_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
-{
-	return xk_control(r->down[0], op, buf, len);
-}
-static int rot13_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
-{
-	return xk_sess_control(s->down, op, buf, len);
-}
-
-static const struct xk_ops rot13_ops = {
-	.fini = virt_fini, .rep_init = rot13_rep_init, .rep_stop = virt_rep_stop, .open = virt_open,
-	.open_enable = virt_open_enable, .open_disable = virt_open_disable, .open_disable_all = virt_open_disable_all,
-	.open_done = virt_open_done, .close_done = virt_close_done, .demux = virt_demux, .push = rot13_push,
-	.pop = virt_pop, .close = virt_close, .control = rot13_control, .sess_control = rot13_sess_control,
-};
+static const struct xk_ops rot13_ops = { VIRT_OPS, .rep_init = virt_rep_init, .push = rot13_push, .pop = rot13_pop };
 static const struct xk_param rot13_params[] = { VIRT_PARAMS };
 static const char *const rot13_drops[] = { VIRT_DROPS, NULL };
 static const char *const rot13_counts[] = { VIRT_COUNTS, "letters", NULL };
@@ -82,8 +63,7 @@ static const struct xk_proto rot13 = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "rot13",
 	.doc = "letters turned by 13 places", .ops = &rot13_ops,
 	.offers = "port", .needs = { "port" }, .min_down = 1, .max_down = 1,
-	.params = rot13_params, .conf_size = sizeof(struct rot13_conf), .node_size = sizeof(struct virt_node),
-	.rep_size = sizeof(struct virt_rep), .sess_size = sizeof(struct virt_sess),
+	.params = rot13_params, .conf_size = sizeof(struct rot13_conf), VIRT_SIZES,
 	.drops = rot13_drops, .counts = rot13_counts, .anywhere = XK_ANYWHERE_AS_ABOVE,
 };
 XK_PLUGIN(&rot13);

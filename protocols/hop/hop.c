@@ -62,12 +62,8 @@ static int hop_rep_init(struct xk_rep *r)
 }
 
 static const struct xk_ops hop_ops = {
-	.fini = virt_fini, .rep_init = hop_rep_init, .rep_stop = virt_rep_stop,
-	.open = virt_open, .open_enable = virt_open_enable, .open_disable = virt_open_disable,
-	.open_disable_all = virt_open_disable_all, .open_done = virt_open_done,
-	.close_done = virt_close_done, .demux = virt_demux, .batch_self = true, .control = virt_control,
-	.demux_batch = XK_FAST(virt_fast_batch, NULL),
-	.push = virt_push, .pop = virt_pop, .close = virt_close,
+	VIRT_OPS, .rep_init = hop_rep_init, .push = virt_push, .pop = virt_pop, .control = virt_control,
+	.batch_self = true, .demux_batch = XK_FAST(virt_fast_batch, NULL),
 };
 
 static const struct xk_param hop_params[] = {

@@ -43,6 +43,11 @@ void virt_self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	xk_pass(xk_container_of(up, struct xk_sess, self), m);
 }
 
+static void self_pop(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	xk_pop(xk_container_of(up, struct xk_sess, self), lls, m, NULL);
+}
+
 /* ---- sessions ------------------------------------------------------------------------ */
 
 struct xk_key virt_key(const struct xk_sess *lls)
@@ -121,6 +126,18 @@ int virt_shorter(int res, unsigned op, void *buf, uint32_t n)
 	v = v > n ? v - n : 0;
 	memcpy(buf, &v, sizeof v);
 	return res;
+}
+
+static uint32_t header_of(const struct xk_rep *r)
+{
+	return ((const struct virt_rep *)r->state)->header;
+}
+
+int virt_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	if (op != XK_CTL_GETMAXPACKET && op != XK_CTL_GETOPTPACKET)
+		return XK_E_NOTSUP;
+	return virt_shorter(xk_sess_control(s->down, op, buf, len), op, buf, header_of(s->rep));
 }
 
 /* ---- enables ---------------------------------------------------------------------------- */
@@ -309,9 +326,15 @@ int virt_rep_init(struct xk_rep *r)
 	struct virt_rep *v = r->state;
 
 	if (v->self == NULL)
-		v->self = virt_self_demux;
+		v->self = r->node->proto->ops->pop == virt_pop ? virt_self_demux : self_pop;
 	linger_init(&v->linger, r->wheel, c->linger, c->sessions, &r->count[VIRT_COUNT_LINGERED]);
 	return XK_OK;
+}
+
+int virt_header_init(struct xk_rep *r, uint32_t n)
+{
+	((struct virt_rep *)r->state)->header = n;
+	return virt_rep_init(r);
 }
 
 /* An own session over lls, told to the protocol above; XK_OK: lls->up is its
@@ -452,9 +475,12 @@ static int virt_orphans(struct xk_rep *r)
 
 int virt_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
+	uint32_t header = header_of(r);
 	int res;
 
-	(void)len;
+	if (header != 0)
+		return op != XK_CTL_GETMAXPACKET && op != XK_CTL_GETOPTPACKET ? XK_E_NOTSUP :
+		       virt_shorter(xk_control(r->down[0], op, buf, len), op, buf, header);
 	if (op == XK_CTL_MOVE)
 		return xk_app_move(r, buf, virt_key);
 	if (op != XK_CTL_STAND && op != XK_CTL_ADOPT && op != XK_CTL_ORPHANS && op != XK_CTL_HANDED)

@@ -32,8 +32,9 @@ typedef void (*virt_batch_fn)(const struct xk_up *up, const struct xk_batch *f, 
 /* In the replica's state; embedded at its start. */
 struct virt_rep {
 	struct linger_list linger;
-	xk_demux_fn        self;              /* what sessions receive by: set before virt_rep_init, or virt_self_demux */
+	xk_demux_fn        self;              /* what sessions receive by: set before virt_rep_init, or of .pop */
 	virt_batch_fn      sees;              /* what self does with each message of a batch before it passes it; NULL: nothing */
+	uint32_t           header;            /* bytes that push puts in front and pop takes off: see virt_header_init */
 };
 
 /* At the start of a session. */
@@ -68,7 +69,21 @@ struct xk_sess *virt_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
 /* The key of a session that is known by what lies below it. */
 struct xk_key virt_key(const struct xk_sess *lls);
 
+/* What a layer without a map of its own need not say: its xk_ops are VIRT_OPS, rep_init (virt_rep_init, or what ends
+ * with it or with virt_header_init), push and pop (its own, or virt_push and virt_pop), and, with a header,
+ * virt_control and virt_sess_control.  One that opens or closes in its own way takes VIRT_ENABLES alone. */
+#define VIRT_ENABLES .fini = virt_fini, .rep_stop = virt_rep_stop, .open_enable = virt_open_enable, \
+	.open_disable = virt_open_disable, .open_disable_all = virt_open_disable_all
+#define VIRT_OPS VIRT_ENABLES, .open = virt_open, .open_done = virt_open_done, .close_done = virt_close_done, \
+	.demux = virt_demux, .close = virt_close
+/* And in its descriptor, where it adds nothing to these. */
+#define VIRT_SIZES \
+	.node_size = sizeof(struct virt_node), .rep_size = sizeof(struct virt_rep), .sess_size = sizeof(struct virt_sess)
+
+/* Where self is not set, sessions receive by virt_self_demux when .pop is virt_pop, else by .pop with hdr NULL. */
 int  virt_rep_init(struct xk_rep *r);
+/* The same of a layer that puts n bytes in front: what virt_control and virt_sess_control say of lengths is n less. */
+int  virt_header_init(struct xk_rep *r, uint32_t n);
 /* Below with the caller's type, and an own session over it, or the one that stands there. */
 struct xk_sess *virt_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err);
 int  virt_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
@@ -91,8 +106,9 @@ void virt_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hd
 void virt_close(struct xk_sess *s);
 /* Of who puts n bytes in front of each message: what control says below, `res` bytes in buf, as it is above. */
 int  virt_shorter(int res, unsigned op, void *buf, uint32_t n);
-/* What a layer without a header, over one node, answers while the graph changes (xk_move.h); all else is not known. */
+/* Of a layer over one node.  Without a header: what xk_move.h asks; with one: lengths alone, for it has to stay. */
 int  virt_control(struct xk_rep *r, unsigned op, void *buf, unsigned len);
+int  virt_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len);
 void virt_rep_stop(struct xk_rep *r);
 void virt_fini(struct xk_node *n);
 

@@ -225,9 +225,7 @@ static int xdr_rep_init(struct xk_rep *r)
 }
 
 static const struct xk_ops xdr_ops = {
-	.fini = virt_fini, .rep_init = xdr_rep_init, .rep_stop = virt_rep_stop,
-	.open = xdr_open, .open_enable = virt_open_enable, .open_disable = virt_open_disable,
-	.open_disable_all = virt_open_disable_all, .open_done = xdr_open_done, .close_done = xdr_close_done,
+	VIRT_ENABLES, .rep_init = xdr_rep_init, .open = xdr_open, .open_done = xdr_open_done, .close_done = xdr_close_done,
 	.demux = xdr_demux, .control = xdr_control,
 	.push = xdr_push, .pop = xdr_pop, .close = xdr_close, .sess_control = xdr_sess_control,
 };

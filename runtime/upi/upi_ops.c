@@ -158,7 +158,7 @@ static inline int sess_control_one(struct xk_sess *s, unsigned op, void *buf, un
 	const struct xk_ops *ops = s->rep->node->proto->ops;
 
 	if (ops->sess_control == NULL)
-		return XK_E_NOTSUP;
+		return s->down == NULL ? control_one(s->rep, op, buf, len) : XK_E_NOTSUP;
 	return XK_UNLIKELY(s->flags & XK_SESS_HOOKED) ? sess_control_hooked(s, op, buf, len) :
 							ops->sess_control(s, op, buf, len);
 }

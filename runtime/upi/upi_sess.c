@@ -8,6 +8,8 @@
  */
 #include "runtime/upi/upi_priv.h"
 
+#include "runtime/upi/xk_queued.h"
+
 #ifdef XK_DEBUG
 #include <execinfo.h>
 #include <stdio.h>
@@ -332,4 +334,58 @@ unsigned xk_sess_collect(struct xk_rep *r, void (*destroy)(struct xk_sess *))
 		destroy(s);
 	}
 	return old;
+}
+
+/* ---- with a queue and a task that empties it (xk_queued.h) ------------------------------------ */
+
+static struct xk_queued *queued(struct xk_sess *s)
+{
+	return xk_container_of(s, struct xk_queued, s);
+}
+
+static unsigned run_queued(struct xk_task *t, unsigned budget)
+{
+	struct xk_queued *qs = xk_container_of(t, struct xk_queued, task);
+	struct xk_msg *m;
+	unsigned n = 0;
+
+	xk_dup(&qs->s);                  /* whoever gets a message may close it */
+	for (; n < budget && (m = xk_msgq_get(&qs->q)) != NULL; n++)
+		qs->each(&qs->s, m);
+	if (qs->q.n == 0)
+		xk_task_park(t);
+	xk_close(&qs->s);
+	return n;
+}
+
+struct xk_sess *xk_queued_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, xk_queued_fn each, int *err)
+{
+	struct xk_sess *s = xk_sess_create(r, &rcv->up, type, NULL);
+
+	if (s == NULL) {
+		*err = XK_E_NOMEM;
+		return NULL;
+	}
+	xk_msgq_init(&queued(s)->q);
+	xk_task_init(&queued(s)->task, r->vp, run_queued);
+	queued(s)->each = each;
+	return s;
+}
+
+bool xk_queued_put(struct xk_sess *s, struct xk_msg *m, uint64_t most)
+{
+	struct xk_queued *qs = queued(s);
+
+	if (qs->q.n >= most)
+		return false;
+	xk_msgq_put(&qs->q, m);
+	xk_task_ready(&qs->task);
+	return true;
+}
+
+void xk_queued_close(struct xk_sess *s)
+{
+	xk_task_park(&queued(s)->task);
+	xk_msgq_free(&queued(s)->q);
+	xk_sess_destroy(s);
 }

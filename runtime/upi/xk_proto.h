@@ -14,7 +14,7 @@
  *
  * Beside it: xk_timer.h and xk_task.h (time, tasks), xk_part.h (for who opens), xk_enable.h,
  * xk_demux.h (what a header says), xk_app.h (applications), xk_batch.h and xk_inline.h (speed),
- * xk_input.h (drivers, transports), xk_vps.h (other VPs), xk_node.h and xk_graph.h (who has the
+ * xk_input.h and xk_queued.h (drivers, transports), xk_vps.h (other VPs), xk_node.h and xk_graph.h (who has the
  * graph).
  */
 #ifndef XK_PROTO_H
@@ -44,8 +44,8 @@ struct xk_up { xk_demux_fn demux; struct xk_rep *rep; };
 /* ---- operations of a protocol ---------------------------------------------------------- */
 
 /*
- * Unset: open*, push, pop and demux fail (a counted drop); control asks the first node below;
- * all others do nothing and succeed.
+ * Unset: open*, push, pop and demux fail (a counted drop); control asks the first node below, sess_control the
+ * session below or, of one with none, control; all others do nothing and succeed.
  */
 struct xk_ops {
 	/* Once per node, bottom-up, configuration parsed, before any VP exists. */

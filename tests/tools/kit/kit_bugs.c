@@ -57,26 +57,27 @@ static void marks_push(struct xk_sess *s, struct xk_msg *m)
 		(void)xk_dup(s);
 }
 
-static void marks_self(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+static void marks_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
 {
 	const uint8_t *h = xk_msg_peek(&m, 1);
 
 	(void)lls;
+	(void)hdr;
 	if (BUG == FILTERS) {
 		hide(m);
-		xk_pass(xk_container_of(up, struct xk_sess, self), m);
+		xk_demux(s, m);
 		return;
 	}
 	if (BUG == HEADERS && h != NULL && *h == 0xff)
 		*(volatile uint8_t *)8 = *h;     /* a table has no such place */
-	if (h == NULL || *h != mark_of(up->rep)) {
-		xk_drop(up->rep, h == NULL ? DROP_SHORT : DROP_MARK, m);
+	if (h == NULL || *h != mark_of(s->rep)) {
+		xk_drop(s->rep, h == NULL ? DROP_SHORT : DROP_MARK, m);
 		return;
 	}
 	xk_msg_pop(m, 1);
 	if (BUG == BYTES && m->tot > 1000)
 		xk_msg_truncate(m, m->tot - 1);
-	xk_pass(xk_container_of(up, struct xk_sess, self), m);
+	xk_demux(s, m);
 }
 
 static int marks_rep_init(struct xk_rep *r)
@@ -86,12 +87,11 @@ static int marks_rep_init(struct xk_rep *r)
 
 	if (BUG == PRESETS && r->no >= 6)
 		return XK_E_NOSPC;               /* its table has six places */
-	mr->virt.self = marks_self;
 	mr->seen = xk_alloc(sizeof *mr->seen);
 	if (mr->seen == NULL && BUG != MEMORY)
 		return XK_E_NOMEM;
 	*mr->seen = (uint32_t)(1000 / (c->share + (BUG != PARAMETERS)));
-	return virt_rep_init(r);
+	return virt_header_init(r, 1);
 }
 
 static void marks_rep_fini(struct xk_rep *r) { xk_free(((struct marks_rep *)r->state)->seen); }
@@ -113,21 +113,10 @@ static void marks_close(struct xk_sess *s)
 	virt_close(s);
 }
 
-static int marks_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
-{
-	return virt_shorter(xk_control(r->down[0], op, buf, len), op, buf, 1);
-}
-static int marks_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
-{
-	return virt_shorter(xk_sess_control(s->down, op, buf, len), op, buf, 1);
-}
-
 static const struct xk_ops marks_ops = {
-	.init = marks_init, .fini = virt_fini, .rep_init = marks_rep_init, .rep_fini = marks_rep_fini,
-	.rep_stop = virt_rep_stop, .open = virt_open, .open_enable = virt_open_enable, .open_disable = virt_open_disable,
-	.open_disable_all = virt_open_disable_all, .open_done = virt_open_done, .close_done = virt_close_done,
-	.demux = virt_demux, .push = marks_push, .pop = virt_pop, .close = marks_close, .control = marks_control,
-	.sess_control = marks_sess_control,
+	VIRT_ENABLES, .init = marks_init, .rep_init = marks_rep_init, .rep_fini = marks_rep_fini, .open = virt_open,
+	.open_done = virt_open_done, .close_done = virt_close_done, .demux = virt_demux, .push = marks_push, .pop = marks_pop,
+	.close = marks_close, .control = virt_control, .sess_control = virt_sess_control,
 };
 static const struct xk_param marks_params[] = {
 	{ .name = "mark", .type = XK_P_UINT, .def = "42", .max = "255", .doc = "the byte; both ends have the same",

@@ -13,12 +13,10 @@
 
 #include <string.h>
 
+#include "protocols/virtual/virtual_priv.h"
 #include "runtime/classify/xk_demux.h"
 #include "runtime/upi/xk_app.h"
-#include "runtime/upi/xk_enable.h"
 #include "runtime/upi/xk_inline.h"
-#include "runtime/upi/xk_move.h"
-#include "runtime/upi/xk_part.h"
 
 const struct xk_demux virt_through = { .through = true };
 
@@ -140,184 +138,6 @@ int virt_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 	return virt_shorter(xk_sess_control(s->down, op, buf, len), op, buf, header_of(s->rep));
 }
 
-/* ---- enables ---------------------------------------------------------------------------- */
-
-struct virt_enable {
-	struct virt_enable *next;
-	struct xk_node     *rcv, *type;
-	struct xk_parts     ps;
-	bool                adopted;     /* the enable below was another's, and ps says nothing */
-};
-
-static struct xk_key type_key(const struct xk_node *type)
-{
-	return (struct xk_key){ { type->no, 0 } };
-}
-
-static bool same_parts(const struct xk_parts *a, const struct xk_parts *b)
-{
-	uint8_t x[256], y[256];
-	int n = xk_parts_externalize(a, x, sizeof(x));
-
-	return n > 0 && n == xk_parts_externalize(b, y, sizeof(y)) && memcmp(x, y, (size_t)n) == 0;
-}
-
-/* The callee may consume its list. */
-static int enable_below(struct xk_node *n, unsigned i, struct xk_node *type, const struct xk_parts *ps)
-{
-	struct xk_parts copy = *ps;
-
-	return xk_open_enable(n, type, n->down[i], &copy);
-}
-
-static void disable_below(struct xk_node *n, unsigned i, struct xk_node *type, const struct xk_parts *ps)
-{
-	struct xk_parts copy = *ps;
-
-	(void)xk_open_disable(n, type, n->down[i], &copy);
-}
-
-/* All or none. */
-static int enable_all_below(struct xk_node *n, struct xk_node *type, const struct xk_parts *ps)
-{
-	for (unsigned i = 0; i < n->ndown; i++) {
-		int err = enable_below(n, i, type, ps);
-
-		if (err >= 0)
-			continue;
-		while (i-- > 0)
-			disable_below(n, i, type, ps);
-		return err;
-	}
-	return XK_OK;
-}
-
-static void list_in(struct xk_node *n, struct virt_enable *v)
-{
-	struct virt_node *st = n->state;
-
-	xk_structure_lock(n);
-	v->next = st->enables;
-	st->enables = v;
-	xk_structure_unlock(n);
-}
-
-/* What is looked for: type NULL, whatever it is; ps NULL, whatever its parts; adopted, one whose parts are not known. */
-struct virt_wanted { const struct xk_node *rcv, *type; const struct xk_parts *ps; bool adopted; };
-
-static bool is_wanted(const struct virt_enable *v, const struct virt_wanted *w)
-{
-	if (v->rcv != w->rcv || (w->type != NULL && v->type != w->type))
-		return false;
-	return w->adopted ? v->adopted : w->ps == NULL || (!v->adopted && same_parts(&v->ps, w->ps));
-}
-
-/* One off the list; NULL: there is none. */
-static struct virt_enable *list_out(struct xk_node *n, const struct virt_wanted *w)
-{
-	struct virt_node *st = n->state;
-	struct virt_enable **pv = &st->enables, *v;
-
-	xk_structure_lock(n);
-	while ((v = *pv) != NULL && !is_wanted(v, w))
-		pv = &v->next;
-	if (v != NULL)
-		*pv = v->next;
-	xk_structure_unlock(n);
-	return v;
-}
-
-int virt_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
-{
-	struct virt_enable *v = xk_alloc(sizeof(*v));
-	struct xk_key k = type_key(type);
-	int err;
-
-	if (v == NULL)
-		return XK_E_NOMEM;
-	v->rcv = rcv;
-	v->type = type;
-	xk_parts_init(&v->ps, 0);
-	if (ps != NULL)
-		v->ps = *ps;
-	err = xk_enable_bind(n, &k, rcv, type);
-	if (err == XK_OK) {
-		err = enable_all_below(n, type, &v->ps);
-		if (err < 0)
-			(void)xk_enable_unbind(n, &k, rcv, type);
-	}
-	if (err < 0) {
-		xk_free(v);
-		return err;
-	}
-	list_in(n, v);
-	return XK_OK;
-}
-
-/* What others had enabled below: a layer there has noted it for n, others have nothing but the enable itself. */
-static void adopted_undo(struct xk_node *n, struct virt_enable *v)
-{
-	struct xk_rep *below = n->down[0]->rep[0];
-	struct xk_handed h = { .a = { .of = below }, .rcv = n, .type = v->type };
-
-	if (xk_control(below, XK_CTL_HANDED, &h, sizeof h) != XK_OK)
-		(void)xk_enable_unbind_type(n->down[0], n, v->type);
-}
-
-/* Undoes v, which is off the list, everywhere. */
-static void enable_undo(struct xk_node *n, struct virt_enable *v)
-{
-	struct xk_key k = type_key(v->type);
-
-	if (v->adopted)
-		adopted_undo(n, v);
-	for (unsigned i = 0; !v->adopted && i < n->ndown; i++)
-		disable_below(n, i, v->type, &v->ps);
-	(void)xk_enable_unbind(n, &k, v->rcv, v->type);
-	xk_free(v);
-}
-
-int virt_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
-{
-	struct virt_wanted w = { .rcv = rcv, .type = type, .ps = ps };
-	struct virt_enable *v;
-	struct xk_parts none;
-
-	xk_parts_init(&none, 0);
-	if (ps == NULL)
-		w.ps = &none;
-	v = list_out(n, &w);
-	/* A layer above gives up what it had enabled before this one came between. */
-	w.adopted = v == NULL && rcv->proto->offers != NULL;
-	if (w.adopted)
-		v = list_out(n, &w);
-	if (v == NULL)
-		return XK_E_NOENT;
-	enable_undo(n, v);
-	return XK_OK;
-}
-
-void virt_open_disable_all(struct xk_node *n, struct xk_node *rcv)
-{
-	const struct virt_wanted w = { .rcv = rcv };
-	struct virt_enable *v;
-
-	while ((v = list_out(n, &w)) != NULL)
-		enable_undo(n, v);
-}
-
-void virt_fini(struct xk_node *n)
-{
-	struct virt_node *st = n->state;
-
-	while (st->enables != NULL) {
-		struct virt_enable *v = st->enables;
-
-		st->enables = v->next;
-		xk_free(v);
-	}
-}
-
 /* ---- passive open ------------------------------------------------------------------------ */
 
 int virt_rep_init(struct xk_rep *r)
@@ -342,7 +162,7 @@ int virt_header_init(struct xk_rep *r, uint32_t n)
 int virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 {
 	struct virt_rep *st = r->state;
-	struct xk_key ek = type_key(type), k = virt_key(lls);
+	struct xk_key ek = virt_type_key(type), k = virt_key(lls);
 	struct xk_enable *e = xk_enable_find(r->node, &ek);
 	struct xk_sess *s;
 	int err;
@@ -365,7 +185,7 @@ int virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 
 int virt_open_done_held(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 {
-	struct xk_key ek = type_key(type), k = virt_key(lls);
+	struct xk_key ek = virt_type_key(type), k = virt_key(lls);
 	struct xk_enable *e = xk_enable_find(r->node, &ek);
 	struct xk_sess *s;
 	int err;
@@ -427,43 +247,6 @@ static int virt_stand(struct xk_rep *r, struct xk_stand *st)
 	if (st->own == NULL)
 		return XK_E_NOMEM;
 	st->own->up = st->up;
-	return XK_OK;
-}
-
-static int virt_adopt(struct xk_node *n, const struct xk_adopt *a)
-{
-	struct virt_enable *v = xk_alloc(sizeof *v);
-	struct xk_key k = type_key(a->e->type);
-	int err;
-
-	if (v == NULL)
-		return XK_E_NOMEM;
-	err = xk_enable_bind(n, &k, a->rcv, a->e->type);
-	if (err != XK_OK) {
-		xk_free(v);
-		return err;
-	}
-	*v = (struct virt_enable){ .rcv = a->rcv, .type = a->e->type, .adopted = true };
-	list_in(n, v);
-	return XK_OK;
-}
-
-/* Nobody enables by it meanwhile: what it notes is locked for those who look at other lists. */
-static int virt_handed(struct xk_node *n, const struct xk_handed *h)
-{
-	const struct virt_wanted w = { .rcv = h->rcv, .type = h->type };
-	struct virt_node *st = n->state;
-	struct virt_enable *v;
-
-	if (h->now == NULL) {
-		while ((v = list_out(n, &w)) != NULL)
-			enable_undo(n, v);
-		return XK_OK;
-	}
-	xk_structure_lock(n);
-	for (v = st->enables; v != NULL; v = v->next)
-		v->rcv = v->rcv == h->rcv ? h->now : v->rcv;
-	xk_structure_unlock(n);
 	return XK_OK;
 }
 

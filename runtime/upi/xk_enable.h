@@ -28,6 +28,8 @@ int  xk_enable_bind(struct xk_node *n, const struct xk_key *k, struct xk_node *r
 int  xk_enable_unbind(struct xk_node *n, const struct xk_key *k, struct xk_node *rcv, struct xk_node *type);
 /* One of rcv's of this type, whatever its key. */
 int  xk_enable_unbind_type(struct xk_node *n, struct xk_node *rcv, struct xk_node *type);
+/* How many of rcv's of this type n has. */
+unsigned xk_enable_count(struct xk_node *n, const struct xk_node *rcv, const struct xk_node *type);
 void xk_enable_unbind_all(struct xk_node *n, struct xk_node *rcv);
 /* Valid until the end of the unit of work (an RCU read section). */
 struct xk_enable *xk_enable_find(struct xk_node *n, const struct xk_key *k);

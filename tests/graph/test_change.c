@@ -19,6 +19,7 @@
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/mem/xk_shared.h"
 #include "runtime/mem/xk_slab.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/graph/churner.h"
 #include "tests/support/xk_test_graph.h"
 
@@ -530,6 +531,76 @@ static void what_is_enabled_stays_of_one_piece(void)
 	down();
 }
 
+static int enabled(struct xk_node *who, struct xk_node *below, uint16_t port, bool on)
+{
+	struct xk_parts ps;
+
+	xk_parts_init(&ps, 1);
+	xk_part_push_any(&ps.p[0]);
+	xk_part_push_port(&ps.p[0], port);
+	return on ? xk_open_enable(who, who, below, &ps) : xk_open_disable(who, who, below, &ps);
+}
+
+/* Who gets port 98 or 99 finds it taken, or free: bits 0 and 1. */
+static void must_be_free(unsigned which)
+{
+	struct xk_node *who = xk_graph_find(run.g, "nine"), *udp = xk_graph_find(run.g, "udp2");
+
+	for (unsigned k = 0; k < 2; k++) {
+		int err = enabled(who, udp, (uint16_t)(98 + k), true);
+
+		CU_ASSERT_EQUAL(err, which >> k & 1u ? XK_OK : XK_E_ADDRINUSE);
+		if (err == XK_OK)
+			CU_ASSERT_EQUAL(enabled(who, udp, (uint16_t)(98 + k), false), XK_OK);
+	}
+}
+
+static void must_be_as_at_first(const char *first)
+{
+	char *now;
+
+	must_apply(&shapes[0]);
+	now = picture();
+	CU_ASSERT_STRING_EQUAL(now, first);
+	free(now);
+}
+
+/* An application that waits on two ports through `top` gives up one of them, or both, when two layers came below it. */
+static void give_up(const char *low, unsigned which)
+{
+	char few[512], more[512], *first;
+	const struct shape without = { "u", "u", "w", few }, with = { "u", "u", "w", more };
+	struct xk_node *x;
+
+	snprintf(few, sizeof few, "sink { name = 'x', port = 99, over = hop { name = 'top', over = %s } }", low);
+	snprintf(more, sizeof more, "sink { name = 'x', port = 99, over = hop { name = 'top', over = "
+		 "hop { name = 'm2', over = hop { name = 'm1', over = %s } } } }", low);
+	up(&shapes[0], plain);
+	first = picture();
+	must_apply(&without);
+	x = xk_graph_find(run.g, "x");
+	CU_ASSERT_EQUAL(enabled(x, x->down[0], 98, true), XK_OK);
+	must_apply(&with);
+	for (unsigned k = 0; k < 2; k++)
+		if (which >> k & 1u)
+			CU_ASSERT_EQUAL(enabled(x, x->down[0], (uint16_t)(98 + k), false), XK_OK);
+	must_be_free(which);
+	must_apply(&without);
+	must_be_free(which);
+	must_be_as_at_first(first);
+	free(first);
+	xk_store_relaxed(&churn_over, 1u);
+	down();
+}
+
+static void of_two_ports_one_is_given_up_and_the_other_stays(void)
+{
+	for (unsigned which = 0; which < 4; which++) {
+		give_up("server", which);
+		give_up(LAYER("low", "server"), which);
+	}
+}
+
 /* A program's threads bind and close them, through a layer, too. */
 static void a_layer_below_sockets_is_refused(void)
 {
@@ -553,6 +624,7 @@ static CU_TestInfo tests[] = {
 	{ "each failed allocation leaves all as it was", each_failed_allocation_leaves_all_as_it_was },
 	{ "what cannot change is refused", what_cannot_change_is_refused },
 	{ "what is enabled stays of one piece", what_is_enabled_stays_of_one_piece },
+	{ "of two ports one is given up and the other stays", of_two_ports_one_is_given_up_and_the_other_stays },
 	{ "a layer below sockets is refused", a_layer_below_sockets_is_refused },
 	CU_TEST_INFO_NULL
 };

@@ -242,6 +242,7 @@ static int ncs_rep_init(struct xk_rep *r)
 	ncs_rep(r)->log = xk_node_log(r->node);
 	ncs_rep(r)->rank = NCS_NO_RANK;
 	ncs_rep(r)->demux = ncs_self_demux;
+	ncs_along_init(r);
 	return XK_OK;
 }
 
@@ -262,6 +263,7 @@ static void ncs_rep_stop(struct xk_rep *r)
 {
 	bool peers = false;
 
+	ncs_along_stop(r);
 	xk_map_foreach(&r->active, take_down, &peers);
 	peers = true;
 	xk_map_foreach(&r->active, take_down, &peers);
@@ -348,6 +350,7 @@ static void ncs_review(const struct xk_view *v, struct xk_review *r)
 static const char *const ncs_congestion_words[] = {
 	[NCS_CONGESTION_NONE] = "none", [NCS_CONGESTION_NEWRENO] = "newreno", NULL
 };
+static const char *const ncs_answers_words[] = { [NCS_ANSWERS_ALONG] = "along", [NCS_ANSWERS_APART] = "apart", NULL };
 static const char *const ncs_check_words[] = { [NCS_CHECK_NONE] = "none", [NCS_CHECK_CRC32C] = "crc32c", NULL };
 static const char *const ncs_accept_words[] = { [NCS_ACCEPT_ANY] = "any", [NCS_ACCEPT_OWN] = "own", NULL };
 static const char *const stages[] = { "call", "thread", NULL };
@@ -374,6 +377,8 @@ static const struct xk_param ncs_params[] = {
 	  .doc = "bytes of receive buffers that a virtual processor's connections under credit share; 0: each grows alone" },
 	{ .name = "congestion", .type = XK_P_ENUM, .choices = ncs_congestion_words, .def = "newreno", AT(congestion),
 	  .doc = "window of error control over networks that others use; over others, and to 127/8, there is none" },
+	{ .name = "answers", .type = XK_P_ENUM, .choices = ncs_answers_words, .def = "along", AT(answers),
+	  .doc = "acknowledgements and credit: along with SDUs that leave anyway, where both ends have that, or apart from data" },
 	{ .name = "check", .type = XK_P_ENUM, .choices = ncs_check_words, .def = "none", AT(check),
 	  .doc = "sum of each SDU and of records, over interfaces that vouch for no byte" },
 	{ .name = "accept", .type = XK_P_ENUM, .choices = ncs_accept_words, .def = "any", AT(accept),

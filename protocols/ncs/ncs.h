@@ -52,9 +52,12 @@ struct ncs_room { uint64_t bytes, most; uint32_t messages, notes, sdu, longest; 
 #define NCS_CTL_SDUS (7700 * 1000 + 11)
 struct ncs_sdu { uint32_t message, sdu, last; };       /* numbers: of the message, its SDU, and the last one of it */
 #define NCS_SDU_BEFORE 12u
+/* Where the highest bit is set something else stands in the place of two zeros (ncs_hdr.h). */
 static inline void ncs_sdu_load(const uint8_t *b, struct ncs_sdu *p)
 {
-	*p = (struct ncs_sdu){ xk_be32(b), xk_be32(b + 4), xk_be32(b + 8) };
+	uint64_t place = xk_be64(b + 4) >> 63 != 0 ? 0 : xk_be64(b + 4);
+
+	*p = (struct ncs_sdu){ xk_be32(b), (uint32_t)(place >> 32), (uint32_t)place };
 }
 
 /* Who holds a session of ncs -> it: nothing.  NCS_CTL_EVENT is said of it from now on. */

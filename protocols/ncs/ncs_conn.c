@@ -104,6 +104,7 @@ void ncs_conn_destroy(struct ncs_conn *c)
 	xk_timer_cancel(r->wheel, &c->timer);
 	if (c->stages != NULL)
 		nr->seams->conn_free(c);
+	xk_list_take(&c->owing);
 	ncs_queues_free(c);
 	ncs_notes_free(&c->notes);
 	xk_free(c->tx);
@@ -242,8 +243,8 @@ void ncs_conn_arm(struct ncs_conn *c)
 	t = c->state == NCS_GONE ? XK_NS_NEVER : due(c);
 	if (t != XK_NS_NEVER)
 		xk_timer_set(rep_of(c)->wheel, &c->timer, t);
-	else
-		xk_timer_cancel(rep_of(c)->wheel, &c->timer);
+	else if (xk_timer_armed(&c->timer))      /* nothing is waited for: its slot may come, and it is not called then */
+		xk_timer_set(rep_of(c)->wheel, &c->timer, XK_NS_NEVER);
 }
 
 static void on_timer(struct xk_timer *t)
@@ -444,21 +445,41 @@ static void unwanted(struct ncs_sess *p, const struct ncs_conn *c, const struct 
 		ncs_say(p, NCS_CONFIRM, xk_be32(rec->v), 0);
 }
 
-static void credited(struct ncs_conn *c, const struct ncs_rec *rec)
+void ncs_conn_acked(struct ncs_conn *c, const struct ncs_ack *a)
 {
 	uint32_t before = ncs_tx_done(c->tx);
-	struct ncs_ack a;
 
-	if (rec->type == NCS_ACK) {
-		if (!ncs_ack_load(rec->v, rec->len - NCS_REC_LEN, &a) || !ncs_tx_ack(c->tx, &a, xk_vp_now()))
-			xk_count(rep_of(c)->drop[NCS_DROP_RECORD]);
-	} else if (rec->len == NCS_REC_LEN + 4) {
-		ncs_tx_credit(c->tx, xk_be32(rec->v), xk_vp_now());
-		if (!c->choice.error->sure)      /* nothing else is ever heard */
-			c->progress = xk_vp_now();
-	}
+	if (!ncs_tx_ack(c->tx, a, xk_vp_now()))
+		xk_count(rep_of(c)->drop[NCS_DROP_RECORD]);
 	if (ncs_tx_done(c->tx) != before)
 		c->progress = xk_vp_now();
+}
+
+void ncs_conn_credited(struct ncs_conn *c, uint32_t value)
+{
+	ncs_tx_credit(c->tx, value, xk_vp_now());
+	if (!c->choice.error->sure)              /* nothing else is ever heard */
+		c->progress = xk_vp_now();
+}
+
+static void credited(struct ncs_conn *c, const struct ncs_rec *rec)
+{
+	struct ncs_ack a;
+
+	if (rec->type == NCS_ACK && ncs_ack_load(rec->v, rec->len - NCS_REC_LEN, &a))
+		ncs_conn_acked(c, &a);
+	else if (rec->type == NCS_ACK)
+		xk_count(rep_of(c)->drop[NCS_DROP_RECORD]);
+	else if (rec->len == NCS_REC_LEN + 4)
+		ncs_conn_credited(c, xk_be32(rec->v));
+	ncs_turn(c);
+}
+
+static void queried(struct ncs_conn *c, uint32_t sent)
+{
+	ncs_rx_queried(c->rx, sent);
+	if (c->stages == NULL)
+		ncs_answer(c);
 	ncs_turn(c);
 }
 
@@ -555,7 +576,7 @@ bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
 	else if (c->state != NCS_OPENING && (rec->type == NCS_ACK || rec->type == NCS_CREDIT))
 		credited(c, rec);
 	else if (c->state != NCS_OPENING && rec->type == NCS_QUERY && rec->len == NCS_REC_LEN + 4)
-		ncs_rx_queried(c->rx, xk_be32(rec->v)), ncs_turn(c);
+		queried(c, xk_be32(rec->v));
 	else if (c->state != NCS_OPENING && rec->type == NCS_NOTE && rec->len == NCS_REC_LEN + NCS_NOTE_REC)
 		noted(c, rec->v);
 	else if (c->state != NCS_OPENING && rec->type == NCS_KNOWN && rec->len == NCS_REC_LEN + 4)

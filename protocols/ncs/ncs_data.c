@@ -26,7 +26,7 @@ static uint32_t sdu_of(const struct ncs_conn *c) { return c->choice.agreed.sdu; 
 static uint32_t head_of(const struct ncs_conn *c) { return NCS_HDR_LEN + (c->sums ? NCS_SUM_LEN : 0); }
 static uint32_t sdus(const struct ncs_conn *c, uint32_t bytes)
 {
-	return bytes == 0 ? 1 : (bytes + sdu_of(c) - 1) / sdu_of(c);
+	return XK_LIKELY(bytes <= sdu_of(c)) ? 1 : (bytes + sdu_of(c) - 1) / sdu_of(c);
 }
 static uint32_t last_of(const struct xk_msg *m) { return (uint32_t)m->kept.flags << 16 | m->kept.count; }
 
@@ -110,7 +110,7 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 	xk_ns now = xk_vp_now();
 	struct ncs_mark mark = ncs_tx_sent(c->tx, no, n, now);
 	struct ncs_hdr h = { { mark.tx, m->kept.when, no - m->kept.when, last_of(m), mark.flags }, c->peer_id,
-			     ncs_rep(r)->epoch };
+			     ncs_rep(r)->epoch, c->owes && last_of(m) == 0 ? ncs_along_take(c) : 0 };
 	uint8_t *b;
 
 	c->unsent -= fresh ? n : 0;
@@ -169,12 +169,22 @@ static bool forget(struct ncs_conn *c)
 
 static bool goes_on(const struct ncs_conn *c) { return c->state == NCS_ESTABLISHED || c->state == NCS_DRAINING; }
 
+void ncs_say_this_credit(struct ncs_conn *c, uint32_t value)
+{
+	xk_put_be32(ncs_say(c->peer, NCS_CREDIT, c->peer_id, 4), value);
+}
+
+void ncs_say_this_ack(struct ncs_conn *c, const struct ncs_ack *a)
+{
+	ncs_ack_store(ncs_say(c->peer, NCS_ACK, c->peer_id, NCS_ACK_LEN + a->nbits / 8u), a);
+}
+
 void ncs_say_credit(struct ncs_conn *c)
 {
 	uint32_t value;
 
 	if (goes_on(c) && ncs_rx_credit(c->rx, &value))
-		xk_put_be32(ncs_say(c->peer, NCS_CREDIT, c->peer_id, 4), value);
+		ncs_say_this_credit(c, value);
 }
 
 void ncs_say_ack(struct ncs_conn *c)
@@ -182,7 +192,7 @@ void ncs_say_ack(struct ncs_conn *c)
 	struct ncs_ack a;
 
 	if (goes_on(c) && ncs_rx_ack(c->rx, &a))
-		ncs_ack_store(ncs_say(c->peer, NCS_ACK, c->peer_id, NCS_ACK_LEN + a.nbits / 8u), &a);
+		ncs_say_this_ack(c, &a);
 }
 
 void ncs_say_notes(struct ncs_conn *c)
@@ -214,14 +224,21 @@ uint32_t ncs_let_go(struct ncs_conn *c, uint32_t most)
 	return n;
 }
 
+void ncs_answer(struct ncs_conn *c)
+{
+	c->owes = false;
+	ncs_say_credit(c);
+	ncs_say_ack(c);
+}
+
 void ncs_turn(struct ncs_conn *c)
 {
 	if (c->stages != NULL) {
 		seams_of(c)->turn(c);
 		return;
 	}
-	ncs_say_credit(c);
-	ncs_say_ack(c);
+	if (!ncs_goes_along(c))                  /* else ncs_data_in sees to it */
+		ncs_answer(c);
 	ncs_let_go(c, UINT32_MAX);
 }
 
@@ -305,6 +322,8 @@ void ncs_push(struct xk_sess *s, struct xk_msg *m)
 		return;
 	}
 	ncs_data_asked(c, n);
+	if (c->receiving)                        /* ncs_data_in goes on to a turn */
+		return;
 	ncs_peer_enter(peer);
 	ncs_conn_enter(c);
 	ncs_turn(c);
@@ -523,10 +542,13 @@ static struct xk_msg *passes(struct ncs_conn *c, struct xk_msg *m, const struct 
 	return m;
 }
 
-static void wanted(struct ncs_conn *c, struct xk_msg *m, const struct ncs_pkt *p)
+/* along: an answer that came with it, 0: none. */
+static void wanted(struct ncs_conn *c, struct xk_msg *m, const struct ncs_pkt *p, uint64_t along)
 {
 	enum ncs_verdict is = ncs_rx_wanted(c->rx, p);
 
+	if (is == NCS_NEW && along != 0)
+		ncs_along_heard(c, along);
 	if (is == NCS_NEW) {
 		keep(c, m, ncs_pkt_no(p));
 		ncs_rx_freed(c->rx, 1);
@@ -555,7 +577,7 @@ void ncs_data_wanted(struct ncs_conn *c, struct xk_msg *m)
 {
 	struct ncs_pkt p = pkt_of(m);
 
-	wanted(c, m, &p);
+	wanted(c, m, &p, 0);
 }
 
 void ncs_data_in(struct ncs_conn *c, struct xk_msg *m)
@@ -572,10 +594,17 @@ void ncs_data_in(struct ncs_conn *c, struct xk_msg *m)
 		return;
 	ncs_peer_enter(peer);
 	ncs_conn_enter(c);
+	c->owes = ncs_goes_along(c);
 	m = passes(c, m, &h.p);
-	if (m != NULL)
-		wanted(c, m, &h.p);
+	if (m != NULL) {
+		c->last_tx = h.p.tx;
+		c->receiving = true;
+		wanted(c, m, &h.p, h.along);
+		c->receiving = false;
+	}
 	ncs_turn(c);
+	if (c->owes)
+		ncs_along_later(c);
 	ncs_conn_leave(c);
 	ncs_peer_leave(peer);
 }

@@ -50,6 +50,8 @@ void ncs_say_close(struct ncs_conn *c)
 
 void ncs_conn_close(struct ncs_conn *c)
 {
+	if (c->owes)                             /* what has come is answered, even so */
+		ncs_answer(c);
 	c->state = NCS_CLOSING;
 	c->tries = 0;
 	c->progress = xk_vp_now();

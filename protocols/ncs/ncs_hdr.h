@@ -4,6 +4,8 @@
  *
  * Data, 24 bytes: version and flags 8 + 8, epoch 16 | connection 32 | transmission 32 | message 32 |
  * SDU 32 | last SDU 32, and where OPEN said so CRC-32C 32 of these and the SDU.  The connection is the receiver's number, the epoch the sender's.
+ * Of a message of one SDU the last two are 0; instead an answer may go along there (ncs_along.c): 1 | is there an
+ * acknowledgement, a value of flow control 1 + 1 | 0 | value less echo 12 | base 24 | echo 24.
  *
  * A control datagram is records, one after the other: type 8, 0 8, length of the whole 16 |
  * connection 32 | epoch 16, 0 16 | values.
@@ -38,17 +40,29 @@ enum { NCS_OPEN = 1, NCS_ACCEPT, NCS_REFUSE, NCS_CLOSE, NCS_CLOSED, NCS_ACK, NCS
 #define NCS_KEY_LEN   32u
 #define NCS_HELLO_REC (16u + NCS_KEY_LEN)
 
-struct ncs_hdr { struct ncs_pkt p; uint32_t conn; uint16_t epoch; };
+/* along: an answer, or 0. */
+struct ncs_hdr { struct ncs_pkt p; uint32_t conn; uint16_t epoch; uint64_t along; };
+#define NCS_ALONG       (UINT64_C(1) << 63)
+#define NCS_ALONG_ACK   (UINT64_C(1) << 62)
+#define NCS_ALONG_VALUE (UINT64_C(1) << 61)
+#define NCS_ALONG_OFF   48u              /* bits behind each field: of NCS_OFF_BITS, and twice of NCS_NUMBER_BITS */
+#define NCS_ALONG_BASE  24u
+#define NCS_OFF_BITS    12u
+#define NCS_NUMBER_BITS 24u
 
 static inline bool ncs_hdr_load(const uint8_t *b, struct ncs_hdr *h)
 {
+	uint64_t place = xk_be64(b + 16);
+
+	h->along = place & NCS_ALONG ? place : 0;
+	place = h->along != 0 ? 0 : place;
 	h->p.flags = b[1];
 	h->epoch = xk_be16(b + 2);
 	h->conn = xk_be32(b + 4);
 	h->p.tx = xk_be32(b + 8);
 	h->p.message = xk_be32(b + 12);
-	h->p.sdu = xk_be32(b + 16);
-	h->p.last = xk_be32(b + 20);
+	h->p.sdu = (uint32_t)(place >> 32);
+	h->p.last = (uint32_t)place;
 	return b[0] == NCS_VERSION && h->p.sdu <= h->p.last;
 }
 
@@ -60,8 +74,7 @@ static inline void ncs_hdr_store(uint8_t *b, const struct ncs_hdr *h)
 	xk_put_be32(b + 4, h->conn);
 	xk_put_be32(b + 8, h->p.tx);
 	xk_put_be32(b + 12, h->p.message);
-	xk_put_be32(b + 16, h->p.sdu);
-	xk_put_be32(b + 20, h->p.last);
+	xk_put_be64(b + 16, h->along != 0 ? h->along : (uint64_t)h->p.sdu << 32 | h->p.last);
 }
 
 struct ncs_rec { uint8_t type; uint16_t len, epoch; uint32_t conn; const uint8_t *v; };
@@ -118,16 +131,17 @@ static inline bool ncs_ack_load(const uint8_t *b, uint32_t n, struct ncs_ack *a)
 	return true;
 }
 
-/* What a HELLO says.  order: of the bytes of a word there; ranks: 0: of no job; message: the longest that it takes. */
+/* What a HELLO says.  order: of the bytes of a word there; along: answers may go along with SDUs; ranks: 0: of no job;
+ * message: the longest that it takes. */
 enum { NCS_LITTLE = 1, NCS_BIG };
 #define NCS_NO_RANK UINT32_MAX
-struct ncs_hello { uint16_t version; uint8_t order; uint32_t rank, ranks, message; const uint8_t *key; };
+struct ncs_hello { uint16_t version; uint8_t order; uint32_t rank, ranks, message; const uint8_t *key; bool along; };
 
 static inline void ncs_hello_store(uint8_t *b, const struct ncs_hello *h)
 {
 	xk_put_be16(b, h->version);
 	b[2] = h->order;
-	b[3] = 0;
+	b[3] = h->along;
 	xk_put_be32(b + 4, h->rank);
 	xk_put_be32(b + 8, h->ranks);
 	xk_put_be32(b + 12, h->message);
@@ -142,6 +156,7 @@ static inline bool ncs_hello_load(const uint8_t *b, uint32_t n, struct ncs_hello
 		return false;
 	h->version = xk_be16(b);
 	h->order = b[2];
+	h->along = (b[3] & 1) != 0;
 	h->rank = xk_be32(b + 4);
 	h->ranks = xk_be32(b + 8);
 	h->message = xk_be32(b + 12);

@@ -86,7 +86,8 @@ static uint8_t order_here(void)
 void ncs_hello_here(const struct ncs_rep *nr, struct ncs_hello *h)
 {
 	*h = (struct ncs_hello){ .version = NCS_VERSION, .order = order_here(), .rank = nr->rank, .ranks = nr->ranks,
-				 .message = (uint32_t)ncs_conf(nr->r)->message, .key = nr->key };
+				 .message = (uint32_t)ncs_conf(nr->r)->message, .key = nr->key,
+				 .along = nr->seams == NULL && ncs_conf(nr->r)->answers == NCS_ANSWERS_ALONG };
 }
 
 /* ---- in ------------------------------------------------------------------------------------------------- */
@@ -95,7 +96,7 @@ static bool heard(struct ncs_sess *p, const struct ncs_rec *rec, bool *said)
 {
 	static const uint8_t none[NCS_KEY_LEN];
 	const struct ncs_rep *nr = ncs_rep(p->s.rep);
-	struct ncs_hello h;
+	struct ncs_hello h, here;
 
 	if (!ncs_hello_load(rec->v, rec->len - NCS_REC_LEN, &h)) {
 		xk_count(p->s.rep->drop[NCS_DROP_RECORD]);
@@ -111,6 +112,8 @@ static bool heard(struct ncs_sess *p, const struct ncs_rec *rec, bool *said)
 	p->peer.rank = h.rank;
 	p->peer.ranks = h.ranks;
 	p->peer.message = h.message;
+	ncs_hello_here(nr, &here);
+	p->peer.along = h.along && here.along;
 	return true;
 }
 

@@ -67,10 +67,12 @@ const uint8_t *ncs_note_take(struct ncs_notes *s, xk_ns now, uint32_t *no)
 
 xk_ns ncs_note_when(const struct ncs_notes *s, const struct ncs_rtt *rtt)
 {
-	xk_ns once = ncs_rtt_timeout(rtt, 0), t = ncs_rtt_timeout(rtt, s->vain);
+	xk_ns once, t;
 
 	if (xk_list_empty(&s->list))
 		return XK_NS_NEVER;
+	once = ncs_rtt_timeout(rtt, 0);
+	t = ncs_rtt_timeout(rtt, s->vain);
 	return s->since + (t <= LONGEST ? t : once > LONGEST ? once : LONGEST);
 }
 

@@ -10,6 +10,7 @@
  *   ncs_say.c     records out
  *   ncs_hello.c   what both ends tell of themselves; the key of a job
  *   ncs_data.c    messages to SDUs, SDUs to messages
+ *   ncs_along.c   answers that go along with SDUs
  *   ncs_note.c    notes between those above both ends
  *   ncs_pool.c    buffers of credit that connections share
  *   ncs_sum.c     CRC-32C where what is below does not vouch for bytes
@@ -28,8 +29,10 @@
 #include "protocols/ncs/ncs.h"
 #include "protocols/ncs/ncs_half.h"
 #include "protocols/ncs/ncs_hdr.h"
+#include "runtime/base/xk_list.h"
 #include "runtime/base/xk_log.h"
 #include "runtime/msg/xk_msgq.h"
+#include "runtime/vp/xk_task.h"
 #include "runtime/vp/xk_timer.h"
 
 #define NCS_DROPS(X) \
@@ -49,7 +52,7 @@ enum { NCS_DROP_BASE = XK_DROP_FIRST - 1, NCS_DROPS(NCS_DROP_ENUM) };
 	X(REPEATED, "sdus_repeated")    X(SDUS_IN, "sdus_in")         X(RECORDS_OUT, "records_out") \
 	X(RECORDS_IN, "records_in")     X(OPENED, "opened")           X(ACCEPTED, "accepted") \
 	X(REFUSED, "refused")           X(GIVEN_UP, "given_up")       X(LOST, "lost") \
-	X(UNHEARD, "closes_unheard")    X(CHECKS, "checks_out") \
+	X(UNHEARD, "closes_unheard")    X(CHECKS, "checks_out")       X(ALONG, "answers_along") \
 	X(ERROR_TURNS, "error_turns")   X(FLOW_TURNS, "flow_turns")   X(SEND_TURNS, "send_turns") \
 	X(RECEIVE_TURNS, "receive_turns") X(CONTROL_TURNS, "control_turns") \
 	X(TIMED, "timed")               X(CALL_NS, "call_ns")         X(QUEUE_NS, "queue_ns") \
@@ -61,9 +64,10 @@ enum { NCS_COUNTS(NCS_COUNT_ENUM) };
 enum { NCS_ACCEPT_ANY, NCS_ACCEPT_OWN };
 enum { NCS_CHECK_NONE, NCS_CHECK_CRC32C };
 enum { NCS_CONGESTION_NONE, NCS_CONGESTION_NEWRENO };
+enum { NCS_ANSWERS_ALONG, NCS_ANSWERS_APART };
 struct ncs_conf {
 	uint16_t port, peer_port;
-	unsigned accept, check, congestion;
+	unsigned accept, check, congestion, answers;
 	uint64_t sdu, message, queue, give_up, connections, peers, pool;
 	const char *key;                 /* NULL or empty: that of the environment */
 	uint32_t stages;                 /* enum ncs_stages_are */
@@ -116,6 +120,8 @@ struct ncs_rep {
 	unsigned          jobs;          /* that lie above; rank, ranks: of the only one */
 	uint32_t          rank, ranks;
 	xk_ns             told;          /* when something of a peer was */
+	struct xk_task    answers;       /* ready while there are connections in */
+	struct xk_list    owing;
 	const struct ncs_seams *seams;   /* NULL: stages call one another */
 	xk_demux_fn       demux;         /* what sessions of both kinds receive by */
 };
@@ -147,6 +153,7 @@ struct ncs_peer {
 	bool     done;                   /* its connection has come and gone */
 	bool     greeted;                /* what leaves next has a HELLO */
 	bool     met;                    /* it has said one, and with a key, the right one */
+	bool     along;                  /* both ends let answers go along with SDUs */
 	uint8_t  order;
 	uint16_t version;
 	uint32_t rank, ranks, message;   /* as it has said; see struct ncs_hello */
@@ -221,6 +228,10 @@ struct ncs_conn {
 	uint32_t unasked;                /* bytes that have left since the interface was asked whether it takes more */
 	bool     paced, stopped;         /* no control bounds what is under way, so it is asked; it takes none now */
 	uint32_t fresh;                  /* the first SDU that was never sent */
+	uint32_t last_tx;                /* the peer's transmission that came last */
+	bool     receiving;              /* what is pushed now leaves when what has come is passed up */
+	bool     owes;                   /* answers that may go along with an SDU, or are said by the task */
+	struct xk_listed owing;
 	struct ncs_place base, again, first;/* of the first needed, the last repeated, and that one */
 	/* By link, with their headers, by number: those that error control has done with, which are of one
 	 * message and come one after the other; those that others are missing before. */
@@ -309,6 +320,9 @@ void ncs_conn_again(struct ncs_conn *c);
 /* Around calls that may end it. */
 void ncs_conn_enter(struct ncs_conn *c);
 void ncs_conn_leave(struct ncs_conn *c);
+/* The peer has said so: who calls goes on to ncs_turn. */
+void ncs_conn_acked(struct ncs_conn *c, const struct ncs_ack *a);
+void ncs_conn_credited(struct ncs_conn *c, uint32_t value);
 /* false: of a process that said something else of its connection. */
 bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec);
 
@@ -374,10 +388,29 @@ void ncs_data_wanted(struct ncs_conn *c, struct xk_msg *m);
 void ncs_data_expect(struct ncs_conn *c);
 void ncs_say_credit(struct ncs_conn *c);
 void ncs_say_ack(struct ncs_conn *c);
+/* Both. */
+void ncs_answer(struct ncs_conn *c);
+void ncs_say_this_credit(struct ncs_conn *c, uint32_t value);
+void ncs_say_this_ack(struct ncs_conn *c, const struct ncs_ack *a);
 void ncs_say_notes(struct ncs_conn *c);
 /* Sends what may leave, says what is due, arms the timer. */
 void ncs_turn(struct ncs_conn *c);
 void ncs_queues_free(struct ncs_conn *c);
+
+/* ncs_along.c */
+void ncs_along_init(struct xk_rep *r);
+/* Do c's?  Of a pool each answer says what others may have. */
+static inline bool ncs_goes_along(const struct ncs_conn *c)
+{
+	return c->peer->peer.along && !c->choice.agreed.pooled;
+}
+void ncs_along_stop(struct xk_rep *r);
+/* What c owes is said in the VP's next round, unless it has left by then. */
+void ncs_along_later(struct ncs_conn *c);
+/* What is due to the peer and fits the header of an SDU that leaves; the rest is said by records.  0: nothing. */
+uint64_t ncs_along_take(struct ncs_conn *c);
+/* The peer's, of an SDU that both controls have let in. */
+void ncs_along_heard(struct ncs_conn *c, uint64_t along);
 
 /* ncs_note.c */
 static inline uint32_t ncs_notes_pending(const struct ncs_notes *s) { return s->said - s->known; }

@@ -19,6 +19,8 @@
 # udp-64-both-turn is of 32 connections, a message of each in turn: what comes in is gathered to bursts. Chance
 # says which connections share a bucket of the table of flows, so it may differ by 6 %.
 # simulated-PRESET: a message and its answer, all four ways, on simulated processors (docs/internals/simulation.md).
+# ncs-CHOICE: a packet of graphs/ncs-echo.lua, one message of 1000 B at a time, under that choice of controls, answers
+# included; what a choice costs is the difference to ncs-none.
 # tcp-4096-both writes just what a segment holds; tcp-64-both, tcp-4097-both and tcp-65536-both do not.
 # Numbers are of one compiler and one set of flags; others are skipped.  They are of the program that a build runs on a
 # processor with AVX2 (count.sh); everywhere-PATH is of the one for every x86-64, where the build has both.
@@ -73,6 +75,12 @@ simulated() {
 	awk -v name="$1" '{ printf "%s %.1f %.1f %.1f\n", name, $1 / 16, $1 / 16, $1 / 16 }' "$tmp/one" >>"$tmp/now"
 }
 
+# choice NAME FLOW ERROR: an echo is two packets.
+choice() {
+	per_message 2000 "$top_srcdir/graphs/ncs-echo.lua" conns=1 size=1000 ahead=1 vps=1 flow="$2" error="$3" >"$tmp/one" || return 1
+	awk -v name="$1" '{ printf "%s %.1f %.1f %.1f\n", name, $1 / 2, $1 / 2, $1 / 2 }' "$tmp/one" >>"$tmp/now"
+}
+
 field() { awk -v name="$2" -v k="$3" '$1 == name { print $k }' "$1"; }
 
 # compare NAME COLUMN
@@ -80,7 +88,7 @@ compare() {
 	new=$(field "$tmp/now" "$1" "$2")
 	old=$(field "$recorded" "$1" "$2")
 	echo "$new instructions a message, $old recorded"
-	case $1 in tcp-65536-both) apart=8 ;; udp-64-both-turn) apart=6 ;; tcp-*-both | simulated-*) apart=3 ;; *) apart=1 ;; esac
+	case $1 in tcp-65536-both) apart=8 ;; udp-64-both-turn) apart=6 ;; tcp-*-both | simulated-* | ncs-*) apart=3 ;; *) apart=1 ;; esac
 	[ -n "$old" ] && awk -v a="$new" -v b="$old" -v p=$apart 'BEGIN { exit !(a <= b * (1 + p / 100) && a >= b * (1 - p / 100)) }' && return 0
 	echo "more than $apart % apart; when that is meant, say why in the commit and record it anew:"
 	echo "tests/bench/instructions.t --record"
@@ -96,7 +104,10 @@ measure udp-64-up udp-up && measure udp-64-turn udp-up conns=1024 order=turn && 
 	measure tcp-65536-both tcp-both buffer=256KiB mss=0 size=64KiB &&
 	measure tcp-64-both tcp-both buffer=256KiB mss=0 size=64 &&
 	simulated simulated-ips_conn ips_conn 1000 && simulated simulated-locking locking 250 && simulated simulated-mp mp 250 &&
-	simulated simulated-lp lp 250 && { ! has_variants || { everywhere measure everywhere-udp-64-up udp-up && everywhere measure everywhere-tcp-64-up tcp-up; }; } || {
+	simulated simulated-lp lp 250 &&
+	choice ncs-none none none && choice ncs-window window none && choice ncs-credit credit none &&
+	choice ncs-go_back_n none go_back_n && choice ncs-selective_repeat none selective_repeat &&
+	choice ncs-both credit selective_repeat && { ! has_variants || { everywhere measure everywhere-udp-64-up udp-up && everywhere measure everywhere-tcp-64-up tcp-up; }; } || {
 	echo "not ok 1 - counting runs"
 	echo "1..1"
 	exit 1

@@ -425,7 +425,7 @@ static void who_accepts_what_nobody_asked_for_is_told(void)
 /* A peer that answers each question, and never acknowledges what it asked to be echoed. */
 static void answers_that_help_nothing_keep_nothing_up(void)
 {
-	struct ncs_hdr h = { { 0, 0, 0, 0, NCS_ASK }, 0, 77 };
+	struct ncs_hdr h = { { 0, 0, 0, 0, NCS_ASK }, 0, 77, 0 };
 	struct xk_sess *ctl, *data;
 	uint8_t b[128] = { 0 };
 
@@ -506,7 +506,7 @@ static void a_flood_of_opens_ends_at_the_cap(void)
 
 static void what_another_process_said_is_not_taken(void)
 {
-	struct ncs_hdr h = { { 0, 0, 0, 0, NCS_ASK }, 0, 78 };
+	struct ncs_hdr h = { { 0, 0, 0, 0, NCS_ASK }, 0, 78, 0 };
 	struct xk_sess *ctl, *data;
 	uint8_t b[128] = { 0 };
 
@@ -547,7 +547,8 @@ static uint32_t spoilt(struct xk_rand *r, uint8_t *b, bool control)
 	} else {
 		struct ncs_hdr h = { { (uint32_t)xk_rand_below(r, 40), (uint32_t)xk_rand_below(r, 40),
 				       (uint32_t)xk_rand_below(r, 3), (uint32_t)xk_rand_below(r, 5),
-				       (uint8_t)xk_rand_u64(r) }, (uint32_t)xk_rand_below(r, 3), 77 };
+				       (uint8_t)xk_rand_u64(r) }, (uint32_t)xk_rand_below(r, 3), 77,
+				     xk_rand_below(r, 3) == 0 ? xk_rand_u64(r) | NCS_ALONG : 0 };
 
 		ncs_hdr_store(b, &h);
 		n = NCS_HDR_LEN + (xk_rand_below(r, 3) == 0 ? (uint32_t)xk_rand_below(r, 1100) : 1000);

@@ -48,7 +48,7 @@ static uint32_t greeting(uint8_t *b, const struct says *w)
 	struct ncs_open o = { .service = w->ranks != 0 ? 8 : 7, .data = 5000,
 			      .a = { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000, .sdu = 1000, .error_window = 8 } };
 	uint8_t key[NCS_KEY_LEN] = { 0 };
-	struct ncs_hello h = { w->version, w->order, w->rank, w->ranks, 5000, key };
+	struct ncs_hello h = { w->version, w->order, w->rank, w->ranks, 5000, key, false };
 	uint32_t n = 0;
 
 	if (w->key != NULL)

@@ -403,7 +403,7 @@ static unsigned is_asked(struct xk_sess *s, unsigned n, uint8_t with, uint32_t i
  * the second, if `answers`. */
 static void given_up_by(bool answers_it, unsigned *said)
 {
-	struct ncs_hdr h = { { 0, 0, 0, 0, NCS_ASK }, 0, 77 };
+	struct ncs_hdr h = { { 0, 0, 0, 0, NCS_ASK }, 0, 77, 0 };
 	struct ncs_open o = { .service = 7, .data = 5000, .error = 2,
 			      .a = { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000, .sdu = 1000, .error_window = 8 } };
 	struct ncs_rec rec = { .type = NCS_OPEN, .len = NCS_REC_LEN + NCS_OPEN_LEN, .conn = 3, .epoch = 77 };

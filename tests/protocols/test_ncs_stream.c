@@ -228,7 +228,7 @@ static void pieces_may_come_in_any_pieces(void)
 		CU_ASSERT_EQUAL(pf_count(&f, "nb", "accepted"), i + 1 == n);
 	}
 	for (unsigned k = 0; k < 2; k++) {       /* two SDUs, each a message */
-		struct ncs_hdr h = { { k, k, 0, 0, NCS_ASK }, 0, 77 };
+		struct ncs_hdr h = { { k, k, 0, 0, NCS_ASK }, 0, 77, 0 };
 		uint8_t *at = b + k * (NCS_WORD + NCS_HDR_LEN + 10);
 
 		xk_put_be32(at, NCS_HDR_LEN + 10);

@@ -9,16 +9,20 @@
  * answered once.  Whatever does not fit is said by a record, as is all that is due when the turns are over, where a peer
  * does not know of this, where one end has `answers = "apart"`, where buffers are of a pool, and where stages have
  * threads.
+ * Where what is below loses nothing (shm) all that may wait until a timer says that none has left: programs that answer
+ * each other come back with a message later than a round, and nobody there waits for an answer, since nothing is repeated.
+ * It does not wait where the sender would (NCS_MORE, credit).
  * Of numbers 24 bits are there.  What is answered is among the last 2^24 that were sent, since an SDU is taken once, and
  * within `give_up`, or the connection has ended.
  * Invariant: what was taken from a control is said, one way or the other; outside of ncs_data_in a connection that owes is
- * in the list.
+ * in the list, or holds.
  */
 #include "protocols/ncs/ncs_priv.h"
 
 #include "runtime/vp/xk_task.h"
 
 #define LOW(bits) ((1u << (bits)) - 1)
+#define HELD_MOST 8u
 #define DEPTH_KNOWN 2u                   /* senders reckon with that much by themselves */
 
 /* ---- later in the round ------------------------------------------------------------------------ */
@@ -61,11 +65,39 @@ void ncs_along_later(struct ncs_conn *c)
 {
 	struct ncs_rep *nr = ncs_rep(c->sess->s.rep);
 
-	if (xk_is_listed(&c->owing))
+	if (c->holds && c->held == 0)            /* the sender waits for it */
+		ncs_answer(c);
+	if (!c->owes || c->held != 0 || xk_is_listed(&c->owing))
 		return;
 	xk_list_put(&nr->owing, &c->owing);
 	xk_task_ready(&nr->answers);
 }
+
+/* ---- later than that ------------------------------------------------------------------------------- */
+
+/* So many SDUs, of so many buffers or SDUs under way, are answered by nothing at most. */
+static uint32_t most_held(const struct ncs_conn *c)
+{
+	uint32_t n = c->choice.agreed.error_window / 4;
+	struct ncs_buffers b;
+
+	if (ncs_rx_buffers(c->rx, &b) && b.owed < 2)
+		return 0;                        /* the sender's next SDU would wait */
+	return n < HELD_MOST ? n : HELD_MOST;
+}
+
+void ncs_along_hold(struct ncs_conn *c, uint8_t flags)
+{
+	if (!c->holds || (flags & (NCS_MORE | NCS_REPEAT)) != 0 || c->held >= most_held(c)) {
+		c->held = 0;
+		return;
+	}
+	c->held_at = c->held == 0 ? xk_vp_now() : c->held_at;
+	c->held++;
+}
+
+/* Whoever has sent it repeats nothing for two ticks, a timer here may be late by one. */
+xk_ns ncs_along_when(const struct ncs_conn *c) { return c->held_at + c->choice.agreed.grain / 2; }
 
 /* ---- what fits ------------------------------------------------------------------------------------ */
 
@@ -114,6 +146,7 @@ uint64_t ncs_along_take(struct ncs_conn *c)
 	uint64_t along = take_ack(c, &echo);
 
 	c->owes = false;
+	c->held = 0;
 	along |= take_value(c, echo);
 	if (along == 0)
 		return 0;

@@ -71,6 +71,7 @@ struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 	c->choice.agreed.newreno = ncs_conf(r)->congestion == NCS_CONGESTION_NEWRENO && ncs_is_shared(lls->rep) &&
 				   peer->peer.host >> 24 != LOOPBACK;
 	c->choice.agreed.pooled = ncs_conf(r)->pool != 0;
+	c->holds = ncs_is_sure(lls->rep);
 	xk_timer_init(&c->timer, on_timer);
 	c->next = peer->peer.conns;
 	c->at = &peer->peer.conns;
@@ -229,6 +230,7 @@ static xk_ns due(const struct ncs_conn *c)
 	t = note < t ? note : t;
 	if (!quiet(c) && t != XK_NS_NEVER)
 		t = t < lost ? t : lost;
+	t = c->held != 0 && ncs_along_when(c) < t ? ncs_along_when(c) : t;
 	return unsure(c) && again_at(c) < t ? again_at(c) : t;
 }
 
@@ -268,6 +270,8 @@ static void on_timer(struct xk_timer *t)
 	} else if (c->state != NCS_GONE) {
 		if (unsure(c) && now >= again_at(c))
 			say_accept(c);
+		if (c->held != 0 && now >= ncs_along_when(c))
+			ncs_answer(c);
 		if (ncs_tx_time(c->tx, now, &value))
 			xk_put_be32(ncs_say(peer, NCS_QUERY, c->peer_id, 4), value);
 		ncs_note_time(&c->notes, &c->tx->rtt, now);

@@ -109,7 +109,8 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 	uint32_t n = m->tot - off < sdu_of(c) ? m->tot - off : sdu_of(c);
 	xk_ns now = xk_vp_now();
 	struct ncs_mark mark = ncs_tx_sent(c->tx, no, n, now);
-	struct ncs_hdr h = { { mark.tx, m->kept.when, no - m->kept.when, last_of(m), mark.flags }, c->peer_id,
+	struct ncs_hdr h = { { mark.tx, m->kept.when, no - m->kept.when, last_of(m),
+			       (uint8_t)(mark.flags | (c->fresh != c->end ? NCS_MORE : 0)) }, c->peer_id,
 			     ncs_rep(r)->epoch, c->owes && last_of(m) == 0 ? ncs_along_take(c) : 0 };
 	uint8_t *b;
 
@@ -227,6 +228,7 @@ uint32_t ncs_let_go(struct ncs_conn *c, uint32_t most)
 void ncs_answer(struct ncs_conn *c)
 {
 	c->owes = false;
+	c->held = 0;
 	ncs_say_credit(c);
 	ncs_say_ack(c);
 }
@@ -595,6 +597,8 @@ void ncs_data_in(struct ncs_conn *c, struct xk_msg *m)
 	ncs_peer_enter(peer);
 	ncs_conn_enter(c);
 	c->owes = ncs_goes_along(c);
+	if (c->owes)
+		ncs_along_hold(c, h.p.flags);
 	m = passes(c, m, &h.p);
 	if (m != NULL) {
 		c->last_tx = h.p.tx;

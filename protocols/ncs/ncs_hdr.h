@@ -40,6 +40,8 @@ enum { NCS_OPEN = 1, NCS_ACCEPT, NCS_REFUSE, NCS_CLOSE, NCS_CLOSED, NCS_ACK, NCS
 #define NCS_KEY_LEN   32u
 #define NCS_HELLO_REC (16u + NCS_KEY_LEN)
 
+/* Of a transmission, beside the controls' flags: there are SDUs behind it. */
+#define NCS_MORE 8u
 /* along: an answer, or 0. */
 struct ncs_hdr { struct ncs_pkt p; uint32_t conn; uint16_t epoch; uint64_t along; };
 #define NCS_ALONG       (UINT64_C(1) << 63)

@@ -231,6 +231,9 @@ struct ncs_conn {
 	uint32_t last_tx;                /* the peer's transmission that came last */
 	bool     receiving;              /* what is pushed now leaves when what has come is passed up */
 	bool     owes;                   /* answers that may go along with an SDU, or are said by the task */
+	bool     holds;                  /* what is below loses nothing: they may wait */
+	uint8_t  held;                   /* SDUs since the last one that wait for one to leave, */
+	xk_ns    held_at;                /* the first of them since then */
 	struct xk_listed owing;
 	struct ncs_place base, again, first;/* of the first needed, the last repeated, and that one */
 	/* By link, with their headers, by number: those that error control has done with, which are of one
@@ -405,8 +408,12 @@ static inline bool ncs_goes_along(const struct ncs_conn *c)
 	return c->peer->peer.along && !c->choice.agreed.pooled;
 }
 void ncs_along_stop(struct xk_rep *r);
-/* What c owes is said in the VP's next round, unless it has left by then. */
+/* What c owes is said in the VP's next round, unless it has left by then; or waits for an SDU (held). */
 void ncs_along_later(struct ncs_conn *c);
+/* An SDU has come with those flags: may what is owed for it wait? */
+void ncs_along_hold(struct ncs_conn *c, uint8_t flags);
+/* When it is said without one. */
+xk_ns ncs_along_when(const struct ncs_conn *c);
 /* What is due to the peer and fits the header of an SDU that leaves; the rest is said by records.  0: nothing. */
 uint64_t ncs_along_take(struct ncs_conn *c);
 /* The peer's, of an SDU that both controls have let in. */
@@ -443,6 +450,8 @@ bool ncs_needs_sum(const struct xk_rep *r, struct xk_rep *over);
 /* Do others use the network behind that interface?  Does it keep no boundaries? */
 bool ncs_is_shared(struct xk_rep *over);
 bool ncs_is_stream(struct xk_rep *over);
+/* Does it lose nothing, and keep order? */
+bool ncs_is_sure(struct xk_rep *over);
 /* May something leave? */
 bool ncs_room(const struct ncs_sess *p);
 /* May an SDU leave, as far as what is below says?  A port may say so, too. */

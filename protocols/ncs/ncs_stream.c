@@ -42,6 +42,14 @@ bool ncs_is_stream(struct xk_rep *over)
 	return xk_control(over, XK_CTL_GIVES, &gives, sizeof gives) == (int)sizeof gives && !(gives & XK_GIVES_BOUNDARIES);
 }
 
+bool ncs_is_sure(struct xk_rep *over)
+{
+	const uint32_t wants = XK_GIVES_BOUNDARIES | XK_GIVES_ORDER | XK_GIVES_RELIABLE;
+	uint32_t gives;
+
+	return xk_control(over, XK_CTL_GIVES, &gives, sizeof gives) == (int)sizeof gives && (gives & wants) == wants;
+}
+
 bool ncs_room(const struct ncs_sess *p)
 {
 	return !p->peer.stream || (!p->peer.over && ask(p->s.down, XK_STREAM_ROOM) != 0);

@@ -123,6 +123,8 @@ struct xk_vp {
 	struct xk_heap_item due;
 	bool              polls;          /* its tasks poll */
 	struct xk_vp_known known;         /* waiters RUN: under the lock */
+	xk_ns             rested;         /* the runner's: when the last one left and slept, 0: it found what it waited for */
+	uint32_t          patience;       /* how long it looks, see modes/vp_caller.c */
 	/* Read by others for each message that they hand over. */
 	struct xk_stage   *stage XK_ALIGNED; /* domain layers: see xk_stage.h */
 	uint16_t          at;             /* place among all of the set; `no` but in the domain layers */

@@ -3,7 +3,8 @@
  * test_ncs_along.c - answers that go along with SDUs.
  *
  * Promises: what is echoed has its acknowledgement and its credit with it, under every pair of controls, and no record is
- * said for it; where either end wants them apart, all are records; messages of several SDUs have records; what a line
+ * said for it; over what loses nothing one waits for the next message, for a tick and a half at most, and not where its
+ * sender would wait for it; where either end wants them apart, all are records; messages of several SDUs have records; what a line
  * loses, doubles and exchanges comes exactly once all the same; numbers that begin anew are understood; an answer that
  * nobody can have given is counted and changes nothing.
  */
@@ -107,6 +108,43 @@ static void nothing_is_lost_with_them(void)
 	CU_ASSERT(all > n / 4);
 }
 
+/* As over shm: of an interface that loses nothing. */
+static void sure(struct xk_sess *s)
+{
+	struct ncs_conn *c = &((struct ncs_sess *)(void *)s)->conn, *there = ncs_conn_find(pf_rep(&f, "nb", 0), c->peer_id);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(there);
+	c->holds = there->holds = true;
+}
+
+static void one_waits_for_the_next_message(void)
+{
+	const struct nf_how how = { .pair = 2 * NF_ERRORS + 2, .ncs = "sdu=1000" };
+	uint64_t before;
+	struct xk_sess *s;
+
+	nf_up(&f, &how);
+	s = nf_open(&f, "client", 0, 7, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	pf_run(&f, EACH);
+	sure(s);
+	before = pf_count(&f, "na", "records_out");
+	for (unsigned i = 0; i < N; i++) {
+		pf_push(&f, 0, s, nf_bytes, 100);
+		pf_run(&f, 50 * XK_US);
+		CU_ASSERT_EQUAL(pf_ngot(&f, "client"), i + 1);
+	}
+	CU_ASSERT_EQUAL(pf_count(&f, "na", "answers_along"), N - 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "na", "records_out"), before);
+	pf_run(&f, 2 * XK_MS);                   /* there is none: the last answer is said, and credit */
+	CU_ASSERT_EQUAL(pf_count(&f, "na", "records_out"), before + 2);
+	pf_push(&f, 0, s, nf_bytes, 9000);       /* who has more is answered at once, and none is said twice */
+	pf_run(&f, 50 * XK_US);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "client"), N + 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "na", "sdus_repeated") + pf_count(&f, "nb", "sdus_repeated"), 0);
+	pf_down(&f);
+}
+
 /* ---- a peer that says what it likes ------------------------------------------------------------- */
 
 /* A connection of `raw` to the echo, whose numbers begin with start, is opened. */
@@ -200,6 +238,7 @@ static void what_nobody_can_say_changes_nothing(void)
 
 static CU_TestInfo tests[] = {
 	{ "an_echo_has_its_answer_with_it", an_echo_has_its_answer_with_it },
+	{ "one_waits_for_the_next_message", one_waits_for_the_next_message },
 	{ "either_end_may_have_them_apart", either_end_may_have_them_apart },
 	{ "messages_of_several_sdus_have_records", messages_of_several_sdus_have_records },
 	{ "nothing_is_lost_with_them", nothing_is_lost_with_them },

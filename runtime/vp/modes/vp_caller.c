@@ -16,13 +16,16 @@
  *                                                             would sleep through what is left
  *
  * A kick and a runner that leaves both change `runner` by a read-modify-write, so one of the two sees the other.
- * Invariant: with nobody inside and no runner, what there is to do in a VP is known to its worker, or it was kicked.
+ * Invariant: with nobody inside and no runner, what there is to do in a VP is known to its worker, or it was kicked, or
+ * it looks by itself within LINGERS.
  */
 #include "runtime/vp/modes/vp_modes.h"
 #include "runtime/vp/vp_sim.h"
 
 #define LOOKS  16u               /* at a VP with nothing to do, between two looks at the clock */
-#define SERVES 4u                /* units of one that only called */
+#define LINGERS (2 * XK_MS)
+#define PATIENT 3u               /* doublings of the time that a worker spins, at most */
+#define SERVES 8u                /* units of one that only called */
 
 static unsigned unit(struct xk_vp *vp) { return vp_any_unit(vp, xk_load_relaxed(&vp->set->arch.burst)); }
 
@@ -73,13 +76,20 @@ static bool is_left(const struct xk_vp *vp)
 	return vp->local.n != 0 || xk_load_relaxed(&vp->inbox) != NULL || xk_load_relaxed(&vp->calls) != NULL;
 }
 
-/* May the worker sleep on?  Tasks that have to ask do so; one that finds work: it may not. */
-static bool may_sleep_on(struct xk_vp *vp)
+/* Does it know of all there is, but for what those say who are to be asked? */
+static bool knows(const struct xk_vp *vp)
 {
-	if (!vp->known.valid || vp->ring[1] != NULL || is_left(vp) ||
-	    xk_wheel_next(&vp->wheel) < xk_load_relaxed(&vp->worker_next) || xk_vp_due(vp) < vp->known.due)
-		return false;
-	return all_known(vp) && vp_ask(vp);
+	return vp->known.valid && vp->ring[1] == NULL && !is_left(vp) &&
+	       xk_wheel_next(&vp->wheel) >= xk_load_relaxed(&vp->worker_next) && xk_vp_due(vp) >= vp->known.due && all_known(vp);
+}
+
+/* May the worker sleep on?  Tasks that have to ask do so; one that finds work: it may not. */
+static bool may_sleep_on(struct xk_vp *vp) { return knows(vp) && vp_ask(vp); }
+
+/* Who has what it waited for calls again soon, as a rule: nobody is asked if the worker looks before long by itself. */
+static bool may_linger(const struct xk_vp *vp, xk_ns now)
+{
+	return xk_load_relaxed(&vp->worker_next) <= now + LINGERS && knows(vp);
 }
 
 /* ---- its worker --------------------------------------------------------------------------------- */
@@ -129,10 +139,13 @@ static bool caller_blocked(struct xk_vp *vp) { return !vp->known.valid && xk_loa
 
 /* ---- a thread that calls ---------------------------------------------------------------------------- */
 
+/* Until none of the tasks had anything to do: one that is left ready has its worker woken. */
 static void caller_serve(struct xk_vp *vp)
 {
-	for (unsigned i = 0; i < SERVES && unit(vp) != 0; i++)
-		;
+	unsigned idle = 0;
+
+	for (unsigned i = 0; i < SERVES && (i == 0 || idle < vp->nready); i++)
+		idle = unit(vp) != 0 ? 0 : idle + 1;
 }
 
 static bool caller_keeps(struct xk_vp *vp)
@@ -157,7 +170,7 @@ static unsigned run(struct xk_vp *vp, const struct xk_event *e, xk_ns now)
 }
 
 /* What came with what it waited for is done first: an answer that is due, say. */
-static void leave(struct xk_vp *vp, xk_ns now)
+static void leave(struct xk_vp *vp, const struct xk_event *e, xk_ns now)
 {
 	bool kept;
 
@@ -165,7 +178,7 @@ static void leave(struct xk_vp *vp, xk_ns now)
 	xk_vp_step_in(vp, now);
 	caller_serve(vp);
 	xk_vp_step_out(vp);
-	kept = may_sleep_on(vp);
+	kept = (xk_event_is_woken(e) && may_linger(vp, now)) || may_sleep_on(vp);
 	(void)xk_atomic_xchg(&vp->runner, 0u);
 	kept = kept && !is_left(vp);
 	xk_vp_unlock(vp);
@@ -174,16 +187,33 @@ static void leave(struct xk_vp *vp, xk_ns now)
 	xk_vp_carry(vp->set, now);
 }
 
+/*
+ * Who sleeps is woken by two others, which takes longer than a worker spins: two that answer each other, and have once
+ * slept, would sleep each time.  So one that slept for a short while looks longer next time.
+ */
+static xk_ns patience(struct xk_vp *vp, xk_ns now)
+{
+	xk_ns spin = xk_load_relaxed(&vp->set->arch.spin_us) * XK_US;
+
+	if (vp->rested != 0 && now - vp->rested < spin << PATIENT)
+		vp->patience += vp->patience < PATIENT;
+	else if (vp->rested != 0)
+		vp->patience = 0;
+	vp->rested = 0;
+	return spin << vp->patience;
+}
+
 /* While it looks it is not asleep, and to be woken costs no system call. */
 static void caller_wait(struct xk_vp *vp, struct xk_event *e, uint64_t *left)
 {
 	struct xk_vpset *set = vp->set;
 	xk_ns begun = xk_clock_read(&set->clock), now = begun, busy = begun, gone = 0;
-	xk_ns spin = xk_load_relaxed(&set->arch.spin_us) * XK_US;
+	xk_ns spin;
 
 	if (!xk_load_acquire(&set->running) || xk_load_relaxed(&vp->runner) != 0 || xk_atomic_xchg(&vp->runner, 1u) != 0)
 		return;
 	xk_event_cancel(e);
+	spin = patience(vp, begun);
 	do {
 		unsigned n = run(vp, e, now);
 
@@ -194,7 +224,8 @@ static void caller_wait(struct xk_vp *vp, struct xk_event *e, uint64_t *left)
 		else if (set->oversubscribed && !xk_event_is_woken(e))
 			xk_thread_yield();
 	} while (!xk_event_is_woken(e) && now - busy < spin && gone < *left && xk_load_acquire(&set->running));
-	leave(vp, now);
+	vp->rested = xk_event_is_woken(e) ? 0 : now;
+	leave(vp, e, now);
 	xk_event_prepare(e);
 	if (*left != XK_NS_NEVER)
 		*left = gone < *left ? *left - gone : 0;

@@ -131,6 +131,40 @@ static void a_call_runs_what_it_made_and_wakes_nobody(void)
 	down();
 }
 
+static struct xk_task errand;
+static unsigned errands;
+
+static unsigned errand_run(struct xk_task *t, unsigned budget)
+{
+	(void)budget;
+	errands++;
+	xk_task_park(t);
+	return 1;
+}
+
+static void an_errand(struct xk_vp *vp, void *arg)
+{
+	(void)vp;
+	(void)arg;
+	xk_task_ready(&errand);
+}
+
+/* Whichever task's turn it is: one that polls has nothing to do, and the other is not left to the worker. */
+static void a_call_runs_each_task_that_it_made_ready(void)
+{
+	up_with(20);
+	errands = 0;
+	xk_task_init(&errand, me.vp, errand_run);
+	for (unsigned i = 0; i < 100; i++) {
+		xk_vp_do(me.vp, an_errand, NULL);
+		CU_ASSERT_EQUAL(errands, i + 1);
+		CU_ASSERT_FALSE(kicked());
+		if (i % 3 == 0)
+			xk_vp_do(me.vp, nothing, NULL);
+	}
+	down();
+}
+
 static struct conn more[2];
 static struct xk_timer near_timer;
 
@@ -213,6 +247,45 @@ static void who_waits_runs_what_it_waits_for(void)
 	CU_ASSERT_EQUAL(me.vp->runner, 0);
 	/* It woke itself without a system call. */
 	CU_ASSERT(read(me.event->fd, &woken, sizeof woken) < 0);
+	down();
+}
+
+/* It comes back soon, and if not, the worker does. */
+static void who_has_it_has_nobody_asked_where_the_worker_looks_soon(void)
+{
+	const xk_ns later[] = { XK_MS, XK_SEC, XK_NS_NEVER };
+
+	for (unsigned i = 0; i < 3; i++) {
+		xk_ns now;
+
+		up_with(20);
+		me.until = 1;
+		now = xk_clock_read(&fx.set->clock);
+		xk_store_relaxed(&me.vp->worker_next, later[i] == XK_NS_NEVER ? later[i] : now + later[i]);
+		waits(LONG);
+		CU_ASSERT(me.runs >= 1);
+		CU_ASSERT_EQUAL(me.asks, i == 0 ? 0 : 1);
+		CU_ASSERT_FALSE(kicked());
+		down();
+	}
+}
+
+/* As long as being woken takes, at most eight times as long as a worker looks. */
+static void who_slept_for_a_short_while_looks_longer(void)
+{
+	up_with(100000);                         /* what a busy machine adds is short beside it */
+	for (unsigned i = 0; i < 6; i++) {
+		me.vp->rested = i == 0 ? 0 : xk_clock_read(&fx.set->clock);
+		waits(1);
+		CU_ASSERT(me.vp->rested != 0);
+		CU_ASSERT_EQUAL(me.vp->patience, i <= 3 ? i : 3);
+	}
+	xk_store_relaxed(&fx.set->arch.spin_us, 0u);     /* a sleep of any length is long */
+	waits(1);
+	CU_ASSERT_EQUAL(me.vp->patience, 0);
+	me.until = me.runs + 1;
+	waits(LONG);
+	CU_ASSERT_EQUAL(me.vp->rested, 0);
 	down();
 }
 
@@ -352,6 +425,9 @@ static void combinations_that_cannot_work_are_refused(void)
 
 static CU_TestInfo tests[] = {
 	{ "a call runs what it made and wakes nobody", a_call_runs_what_it_made_and_wakes_nobody },
+	{ "a call runs each task that it made ready", a_call_runs_each_task_that_it_made_ready },
+	{ "who has it has nobody asked where the worker looks soon", who_has_it_has_nobody_asked_where_the_worker_looks_soon },
+	{ "who slept for a short while looks longer", who_slept_for_a_short_while_looks_longer },
 	{ "the worker is told what it does not know", the_worker_is_told_what_it_does_not_know },
 	{ "who waits runs what it waits for", who_waits_runs_what_it_waits_for },
 	{ "what comes as it leaves is the worker's", what_comes_as_it_leaves_is_the_workers },

@@ -129,10 +129,10 @@ void ncs_req_done(struct xk_ncs_req *r, int err)
 	}
 	r->box = NULL;
 	r->offer = NULL;
-	r->err = err;
 	if (r->waiter != NULL)
 		ncs_wake(r->waiter);
 	r->waiter = NULL;
+	xk_store_release(&r->err, err);          /* who tests it has no lock, and may do with it what he likes from here on */
 	if (c != NULL)
 		ncs_conn_put(c);
 	ncs_thread_put(t);
@@ -153,25 +153,21 @@ void ncs_reqs_fail(struct xk_list *l, const struct xk_ncs_conn *c, int err)
 	}
 }
 
-int xk_ncs_test(struct xk_ncs_req *r)
-{
-	int err;
-
-	if (r->n == NULL)
-		return r->err;
-	proc_lock(r->n);
-	err = r->err;
-	proc_unlock(r->n);
-	return err;
-}
+int xk_ncs_test(struct xk_ncs_req *r) { return xk_load_acquire(&r->err); }
 
 /* ---- waiting ------------------------------------------------------------------------------------------ */
 
-/* The first that is done, or -1 and they wake w; NULL: they wake nobody. */
-static int look(struct xk_ncs_req *const *r, unsigned n, struct ncs_waiter *w)
+/* The first that is done, or -1 and they wake w; NULL: they wake nobody.  So many calls more are inside of node, NULL:
+ * none.  All are of one process, as a rule. */
+static int look(struct xk_ncs_req *const *r, unsigned n, struct ncs_waiter *w, const struct xk_node *node, unsigned more)
 {
+	const struct xk_node *held = node;
 	int found = -1;
 
+	if (held != NULL) {
+		proc_lock(held);
+		proc_of(held)->inside += more;
+	}
 	for (unsigned i = 0; i < n; i++) {
 		if (r[i] == NULL)
 			continue;
@@ -179,7 +175,12 @@ static int look(struct xk_ncs_req *const *r, unsigned n, struct ncs_waiter *w)
 			found = found < 0 ? (int)i : found;
 			continue;
 		}
-		proc_lock(r[i]->n);
+		if (r[i]->n != held) {
+			if (held != NULL)
+				proc_unlock(held);
+			held = r[i]->n;
+			proc_lock(held);
+		}
 		if (r[i]->err == XK_E_INPROGRESS) {
 			r[i]->waiter = w;
 			if (w != NULL && r[i]->c != NULL)
@@ -187,8 +188,9 @@ static int look(struct xk_ncs_req *const *r, unsigned n, struct ncs_waiter *w)
 		} else if (found < 0) {
 			found = (int)i;
 		}
-		proc_unlock(r[i]->n);
 	}
+	if (held != NULL)
+		proc_unlock(held);
 	return found;
 }
 
@@ -196,18 +198,17 @@ static int wait_for(struct xk_ncs_req *const *r, unsigned n, const struct xk_nod
 {
 	uint64_t end = XK_NS_NEVER, left = XK_NS_NEVER, now;
 	struct ncs_waiter w;
+	unsigned more = 1;
 	int found;
 
 	if (node == NULL || timeout == 0 || !ncs_wait_begin(&w, node))
-		return look(r, n, NULL);
+		return look(r, n, NULL, node, 0);
 	if (timeout != XK_NCS_FOREVER)
 		end = ncs_wait_now() + timeout;
-	proc_lock(node);
-	proc_of(node)->inside++;
-	proc_unlock(node);
 	for (;;) {
 		ncs_wait_arm(&w);
-		found = look(r, n, &w);
+		found = look(r, n, &w, node, more);
+		more = 0;
 		if (end != XK_NS_NEVER) {
 			now = ncs_wait_now();
 			left = end > now ? end - now : 0;
@@ -216,7 +217,7 @@ static int wait_for(struct xk_ncs_req *const *r, unsigned n, const struct xk_nod
 			break;
 		ncs_wait_sleep(&w, left);
 	}
-	found = look(r, n, NULL);
+	found = look(r, n, NULL, node, 0);
 	ncs_wait_end(&w);
 	proc_lock(node);
 	proc_of(node)->inside--;

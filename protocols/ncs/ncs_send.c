@@ -304,6 +304,22 @@ static bool goes_on(struct ncs_end *e)
 	return s.r != NULL;
 }
 
+/* Of a connection that somebody holds. */
+static bool pump(struct ncs_end *e)
+{
+	struct xk_ncs_conn *c = e->c;
+
+	if (e->pumping)
+		return true;
+	e->pumping = true;
+	while (c->end == e && goes_on(e))
+		;
+	if (c->end != e)
+		return false;
+	e->pumping = false;
+	return true;
+}
+
 bool ncs_conn_pump(struct ncs_end *e)
 {
 	struct xk_ncs_conn *c = e->c;
@@ -312,15 +328,10 @@ bool ncs_conn_pump(struct ncs_end *e)
 
 	if (e->pumping)
 		return true;
-	e->pumping = true;
 	proc_lock(n);
 	c->refs++;
 	proc_unlock(n);
-	while (c->end == e && goes_on(e))
-		;
-	stands = c->end == e;
-	if (stands)
-		e->pumping = false;
+	stands = pump(e);
 	proc_lock(n);
 	ncs_conn_put(c);
 	proc_unlock(n);
@@ -362,7 +373,7 @@ static void pump_op(struct xk_vp *vp, void *arg)
 
 	(void)vp;
 	if (c->end != NULL)
-		ncs_conn_pump(c->end);
+		pump(c->end);                    /* who calls holds c */
 }
 
 /* ---- cancelling -------------------------------------------------------------------------------------- */

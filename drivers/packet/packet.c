@@ -7,10 +7,10 @@
  * fills; a fanout group spreads the interface's frames over them, and the task
  * of each sleeps on its own socket.  A frame that came to another virtual
  * processor than its connection's is handed over.  What is sent leaves by the
- * sender's own socket in batches.  When the interface goes the tasks park and
- * the graph is told.
- * Invariant: no lock and no word is shared by two virtual processors here, but
- * what is said once.
+ * sender's own socket in batches.  When the interface goes the tasks park, and
+ * the graph is told or each virtual processor looks for one that has the name.
+ * Invariant: while the interface is there no lock and no word is shared by two
+ * virtual processors here, but what is said once.
  */
 #include "drivers/common/cut.h"
 #include "drivers/common/edge.h"
@@ -42,14 +42,18 @@ static void packet_fini(struct xk_node *n)
 
 static int packet_init(struct xk_node *n, struct xk_errs *e)
 {
-	const struct packet_state *st = n->state;
+	struct packet_state *st = n->state;
 	struct packet_steer s;
 	char why[320];
 	int err;
 
 	packet_steer_new(&s, n);
-	err = packet_dev_open(n->state, n->conf, &s, packet_readers(n), why, sizeof why);
-	packet_steer_free(&s);
+	err = packet_dev_open(st, n->conf, &s, packet_readers(n), why, sizeof why);
+	st->keeps_steer = ((const struct packet_conf *)n->conf)->reattach;
+	if (st->keeps_steer)
+		st->steer = s;
+	else
+		packet_steer_free(&s);
 	if (err == XK_OK) {
 		if (st->shared)
 			XK_TRACE(&n->log, 2, "interface '%s' is used by another graph with the same address: both get all "
@@ -64,21 +68,29 @@ static int packet_init(struct xk_node *n, struct xk_errs *e)
 	return err;
 }
 
-static int packet_rep_init(struct xk_rep *r)
+void packet_use(struct packet_rep *pr, struct packet_set *set)
 {
-	struct packet_state *st = packet_state(r);
-	struct packet_rep *pr = r->state;
+	const struct xk_rep *r = pr->rep;
+	unsigned nqueues = packet_state(r)->nqueues;
 	bool io_threads = r->vp->set->arch.io_threads != 0;
 	unsigned no = io_threads && xk_vp_is_io(r->vp) ? r->vp->no - r->vp->set->nconn : r->vp->no;
 
-	pr->rep = r;
-	pr->queue = no < st->nqueues && io_threads == xk_vp_is_io(r->vp) ? &st->queue[no] : NULL;
-	xk_task_init(&pr->task, r->vp, packet_rx_run);
+	pr->set = set;
+	pr->queue = no < nqueues && io_threads == xk_vp_is_io(r->vp) ? &set->queue[no] : NULL;
 	pr->task.fd = pr->queue != NULL ? pr->queue->fd : -1;
+	pr->tx.fd = set->queue[no % nqueues].fd;
+}
+
+static int packet_rep_init(struct xk_rep *r)
+{
+	struct packet_rep *pr = r->state;
+
+	pr->rep = r;
+	xk_task_init(&pr->task, r->vp, packet_rx_run);
 	xk_task_init(&pr->tx.task, r->vp, packet_tx_run);
 	xk_timer_init(&pr->watch, packet_watch);
 	xk_task_input(&pr->tx.task, NULL);
-	pr->tx.fd = st->queue[no % st->nqueues].fd;
+	packet_use(pr, packet_set_get(packet_state(r)));
 	return XK_OK;
 }
 
@@ -169,6 +181,7 @@ static const struct xk_param packet_params[] = {
 	  .choices = fanouts),
 	P(qdisc_bypass, XK_P_BOOL, "false", "send past the interface's queueing discipline, which a capture does not see either"),
 	P(offload, XK_P_BOOL, "true", "leave segmentation and checksums to the kernel, and learn from it what it has not cut"),
+	P(reattach, XK_P_BOOL, "false", "when the interface is removed, wait for one of its name that is up, and go on there"),
 	P(crc, XK_P_BOOL, "false", "the interface is hardware that checks a CRC of each frame, and so is what is on its cable"),
 	XK_CLASSIFIER_PARAM(struct packet_conf, classifier),
 	XK_PARAM_END
@@ -181,7 +194,7 @@ static const char *const packet_drops[] = {
 	NULL
 };
 static const char *const packet_counts[] = { "read", "written", "batches", "long_frames", "vouched", "own", "ring_full",
-					     "went_down", "device_errors", "super_segments_read", "super_segments_written", NULL };
+					     "went_down", "device_errors", "super_segments_read", "super_segments_written", "reattached", NULL };
 
 const struct xk_proto xk_proto_packet = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "packet",

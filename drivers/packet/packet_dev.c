@@ -6,7 +6,8 @@
  * A socket takes frames from the moment it is bound, before it has joined the
  * group and before the graph is up: until then a filter refuses all.  Sockets
  * join in the order of their numbers, which is the order that the kernel's
- * choice counts in.
+ * choice counts in.  When the interface comes back there is a further set of
+ * sockets; the station keeps its address and its largest frame.
  * Invariant: after a failure packet_dev_close leaves nothing open or mapped.
  */
 #include "drivers/packet/packet_priv.h"
@@ -40,11 +41,13 @@
 
 struct opening {
 	struct packet_state      *st;
+	struct packet_set        *set;
 	const struct packet_conf *c;
 	const struct packet_steer *steer;
 	char                     *why;
 	size_t                    n;
 	unsigned                  group;     /* of the fanout, once made */
+	bool                      again;     /* what was learnt of the interface stays */
 };
 
 /* "<what> <interface>: <the reason>". */
@@ -87,7 +90,8 @@ static int look_mac(struct opening *o, int fd)
 			 r.ifr_hwaddr.sa_family);
 		return XK_E_INVAL;
 	}
-	memcpy(o->st->mac, memcmp(o->c->mac, unset, 6) != 0 ? (const void *)o->c->mac : r.ifr_hwaddr.sa_data, 6);
+	if (!o->again)
+		memcpy(o->st->mac, memcmp(o->c->mac, unset, 6) != 0 ? (const void *)o->c->mac : r.ifr_hwaddr.sa_data, 6);
 	return XK_OK;
 }
 
@@ -106,7 +110,8 @@ static int look_mtu(struct opening *o, int fd)
 	}
 	if (mtu == 0)
 		mtu = (uint64_t)r.ifr_mtu < 65521 ? (uint64_t)r.ifr_mtu : 65521;
-	o->st->frame_max = (uint32_t)mtu + PACKET_ETH_HEADER;
+	if (!o->again)
+		o->st->frame_max = (uint32_t)mtu + PACKET_ETH_HEADER;
 	return XK_OK;
 }
 
@@ -117,7 +122,7 @@ static int look(struct opening *o, int fd)
 
 	if (err != XK_OK)
 		return err;
-	o->st->ifindex = r.ifr_ifindex;
+	o->set->ifindex = r.ifr_ifindex;
 	err = o->c->crc && xk_edge_crc_fault(fd, o->c->ifname, o->why, o->n) ? XK_E_INVAL : look_mac(o, fd);
 	if (err == XK_OK)
 		err = look_mtu(o, fd);
@@ -197,11 +202,11 @@ static int make_ring_or_say(struct opening *o, struct packet_queue *q)
 /* Frames for other stations than the interface's own reach us only when asked for. */
 static int hear(struct opening *o, int fd)
 {
-	struct packet_mreq m = { .mr_ifindex = o->st->ifindex, .mr_type = PACKET_MR_UNICAST, .mr_alen = 6 };
+	struct packet_mreq m = { .mr_ifindex = o->set->ifindex, .mr_type = PACKET_MR_UNICAST, .mr_alen = 6 };
 	static const uint8_t unset[6];
 
 	memcpy(m.mr_address, o->st->mac, 6);
-	if (memcmp(o->c->mac, unset, 6) != 0 && set(fd, PACKET_ADD_MEMBERSHIP, &m, sizeof m) != 0)
+	if ((o->again || memcmp(o->c->mac, unset, 6) != 0) && set(fd, PACKET_ADD_MEMBERSHIP, &m, sizeof m) != 0)
 		return fail(o, "cannot add the address 'mac' to");
 	m.mr_type = PACKET_MR_PROMISC;
 	if (o->c->promiscuous && set(fd, PACKET_ADD_MEMBERSHIP, &m, sizeof m) != 0)
@@ -215,7 +220,7 @@ static int bind_closed(struct opening *o, int fd)
 	struct sock_fprog p = { 1, &none };
 	struct sockaddr_ll a = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
 
-	a.sll_ifindex = o->st->ifindex;
+	a.sll_ifindex = o->set->ifindex;
 	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &p, sizeof p) != 0)
 		return fail(o, "cannot attach a filter to a socket of");
 	if (bind(fd, (struct sockaddr *)&a, sizeof a) != 0)
@@ -232,7 +237,7 @@ static int open_queue(struct opening *o, struct packet_queue *q, bool first)
 	if (q->fd < 0)
 		return fail(o, "cannot open a packet socket for");
 	/* Before the ring; what one has all have. */
-	if (first)
+	if (first && !o->again)
 		o->st->vnet = o->c->offload && set_int(q->fd, PACKET_VNET_HDR, 1) == 0;
 	else if (o->st->vnet && set_int(q->fd, PACKET_VNET_HDR, 1) != 0)
 		return fail(o, "cannot have headers of virtio-net for");
@@ -271,8 +276,8 @@ static int join_all(struct opening *o)
 	int err = XK_OK;
 
 	for (unsigned i = 0; err == XK_OK && i < st->nqueues; i++)
-		err = join(o, st->queue[i].fd, i == 0);
-	if (err == XK_OK && packet_steer_attach(o->steer, st->queue[0].fd) != 0)
+		err = join(o, o->set->queue[i].fd, i == 0);
+	if (err == XK_OK && packet_steer_attach(o->steer, o->set->queue[0].fd) != 0)
 		err = fail(o, "the kernel refuses the program (fanout = \"hash\" needs none) for");
 	return err;
 }
@@ -282,17 +287,19 @@ static int join_all(struct opening *o)
  * namespace, and that goes with the process: an abstract socket.  Who finds it taken shares
  * the interface with another graph, which is legal and seldom meant.
  */
-static void packet_dev_claim(struct packet_state *st)
+static void packet_dev_claim(struct packet_state *st, int ifindex)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	const uint8_t *m = st->mac;
-	int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "xkvp/packet/%d/%02x%02x%02x%02x%02x%02x", st->ifindex,
+	int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "xkvp/packet/%d/%02x%02x%02x%02x%02x%02x", ifindex,
 			 m[0], m[1], m[2], m[3], m[4], m[5]);
 
+	if (st->claimed)
+		close(st->claim);
 	st->claim = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (st->claim < 0)
+	st->claimed = st->claim >= 0;
+	if (!st->claimed)
 		return;
-	st->claimed = true;
 	st->shared = bind(st->claim, (struct sockaddr *)&a,
 			  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) != 0 && errno == EADDRINUSE;
 }
@@ -304,46 +311,100 @@ static int open_all(void *arg)
 	int err = XK_OK;
 
 	for (unsigned i = 0; err == XK_OK && i < st->nqueues; i++)
-		err = open_queue(o, &st->queue[i], i == 0);
+		err = open_queue(o, &o->set->queue[i], i == 0);
+	if (err == XK_OK && st->nqueues > 1)
+		err = join_all(o);
 	if (err == XK_OK)
-		packet_dev_claim(st);
-	return err == XK_OK && st->nqueues > 1 ? join_all(o) : err;
+		packet_dev_claim(st, o->set->ifindex);
+	return err;
 }
 
-/* ---- for the driver ---------------------------------------------------------------------------- */
+/* ---- sets of sockets --------------------------------------------------------------------------- */
 
-int packet_dev_open(struct packet_state *st, const struct packet_conf *c, const struct packet_steer *s,
-		    unsigned nvps, char *why, size_t n)
+static struct packet_set *set_new(struct packet_state *st)
 {
-	struct opening o = { st, c, s, why, n, 0 };
-	uint64_t most = c->queues != 0 ? c->queues : PACKET_QUEUES_MAX;
+	struct packet_set *set = xk_alloc(sizeof *set + st->nqueues * sizeof set->queue[0]);
 
-	st->nqueues = nvps < most ? nvps : (unsigned)most;
-	st->queue = xk_alloc(st->nqueues * sizeof *st->queue);
-	if (st->queue == NULL) {
-		snprintf(why, n, "out of memory");
-		return XK_E_NOMEM;
-	}
-	for (unsigned i = 0; i < st->nqueues; i++)
-		st->queue[i].fd = -1;
-	return xk_netns_do(c->netns, open_all, &o, why, n);
+	for (unsigned i = 0; set != NULL && i < st->nqueues; i++)
+		set->queue[i].fd = -1;
+	if (set == NULL)
+		return NULL;
+	set->next = st->sets;
+	return st->sets = set;
 }
 
-void packet_dev_close(struct packet_state *st)
+static void set_free(struct packet_state *st, struct packet_set *set)
 {
-	for (unsigned i = 0; st->queue != NULL && i < st->nqueues; i++) {
-		struct packet_queue *q = &st->queue[i];
+	struct packet_set **at = &st->sets;
+
+	while (*at != set)
+		at = &(*at)->next;
+	*at = set->next;
+	for (unsigned i = 0; i < st->nqueues; i++) {
+		struct packet_queue *q = &set->queue[i];
 
 		if (q->ring.map != NULL)
 			munmap(q->ring.map, packet_ring_bytes(&q->ring));
 		if (q->fd >= 0)
 			close(q->fd);
 	}
+	xk_free(set);
+}
+
+struct packet_set *packet_set_get(struct packet_state *st)
+{
+	st->sets->users++;
+	return st->sets;
+}
+
+void packet_set_put(struct packet_state *st, struct packet_set *set)
+{
+	if (--set->users == 0 && set != st->sets)
+		set_free(st, set);
+}
+
+/* ---- for the driver ---------------------------------------------------------------------------- */
+
+static int open_set(struct opening *o)
+{
+	o->set = set_new(o->st);
+	if (o->set != NULL)
+		return xk_netns_do(o->c->netns, open_all, o, o->why, o->n);
+	snprintf(o->why, o->n, "out of memory");
+	return XK_E_NOMEM;
+}
+
+int packet_dev_open(struct packet_state *st, const struct packet_conf *c, const struct packet_steer *s,
+		    unsigned nvps, char *why, size_t n)
+{
+	struct opening o = { .st = st, .c = c, .steer = s, .why = why, .n = n };
+	uint64_t most = c->queues != 0 ? c->queues : PACKET_QUEUES_MAX;
+
+	xk_mutex_init(&st->lock);
+	st->nqueues = nvps < most ? nvps : (unsigned)most;
+	return open_set(&o);
+}
+
+int packet_dev_again(struct packet_state *st, const struct packet_conf *c, char *why, size_t n)
+{
+	struct opening o = { .st = st, .c = c, .steer = &st->steer, .why = why, .n = n, .again = true };
+	int err = open_set(&o);
+
+	if (err != XK_OK && o.set != NULL)
+		set_free(st, o.set);
+	return err;
+}
+
+void packet_dev_close(struct packet_state *st)
+{
+	while (st->sets != NULL)
+		set_free(st, st->sets);
 	if (st->claimed)
 		close(st->claim);
 	st->claimed = false;
-	xk_free(st->queue);
-	st->queue = NULL;
+	if (st->keeps_steer)
+		packet_steer_free(&st->steer);
+	st->keeps_steer = false;
 	xk_ebpf_unfollow(&st->flows);
 }
 

@@ -5,9 +5,9 @@
  *
  * packet_dev.c opens, packet_steer.c says who gets which frame, packet_ring.c walks a ring, packet_rx.c
  * turns frames into messages, packet_tx.c sends batches, packet_super.c takes and gives several frames as one,
- * packet_health.c sees the interface go down, packet.c is the driver round them.
+ * packet_health.c sees the interface go down, packet_return.c come back, packet.c is the driver round them.
  * Invariant: a ring is walked by the replica of its number only; a socket may be
- * written by any.
+ * written by any, and is closed when no replica uses its set any more.
  */
 #ifndef XK_PACKET_PRIV_H
 #define XK_PACKET_PRIV_H
@@ -32,7 +32,7 @@ struct packet_conf {
 	char    *ifname, *netns;
 	uint64_t mtu;                    /* 0: the interface's */
 	uint8_t  mac[6];                 /* zeros: the interface's */
-	bool     promiscuous, qdisc_bypass, offload, crc;
+	bool     promiscuous, qdisc_bypass, offload, crc, reattach;
 	unsigned format, fanout, classifier;
 	uint64_t ring, queues, retire;
 };
@@ -55,7 +55,7 @@ enum {
 #undef X
 };
 enum { N_READ, N_WRITTEN, N_BATCHES, N_LONG, N_VOUCHED, N_OWN, N_LOST, N_WENT_DOWN, N_ERRORS,
-       N_SUPER_READ, N_SUPER_WRITTEN };
+       N_SUPER_READ, N_SUPER_WRITTEN, N_REATTACHED };
 
 /* ---- a ring of received frames -------------------------------------------------- */
 
@@ -113,21 +113,32 @@ struct packet_queue {
 	char               apart[XK_CACHELINE];  /* no two share a line, wherever they begin */
 };
 
-struct packet_state {
-	struct packet_queue *queue;      /* [nqueues] */
-	unsigned             nqueues;
+/* All sockets at one interface; when it has gone they are of no use any more. */
+struct packet_set {
+	struct packet_set   *next;       /* of the state's */
+	unsigned             users;      /* replicas; guarded by the state's lock while any runs */
+	uint32_t             life;       /* so many sets were there before */
 	int                  ifindex;
-	uint32_t             frame_max;
+	struct packet_queue  queue[];    /* [nqueues] */
+};
+
+struct packet_state {
+	struct packet_set   *sets;       /* the newest first, the only one that is opened; guarded by the lock */
+	unsigned             nqueues;
+	uint32_t             frame_max;  /* this, vnet and mac stay when the interface comes back */
 	bool                 vnet;       /* each frame has a header of virtio-net before it */
 	uint8_t              mac[6];
-	uint32_t             said_down, said_gone;   /* one sentence for all virtual processors */
+	uint32_t             said_down, said_gone, said_why; /* one sentence for all virtual processors */
+	uint32_t             life;       /* of the newest set */
+	uint32_t             lost;       /* it will not be opened again */
+	struct xk_mutex      lock;       /* guards sets, their users and the claim; held while they are opened */
+	struct packet_steer  steer;      /* to open them again with, where it is kept */
+	bool                 keeps_steer;
 	int                  claim;      /* see packet_dev_claim; only while `claimed` */
 	bool                 claimed, shared;
 	struct xk_ebpf_flows flows;      /* zeroed: none */
 };
 
-/* Opens the sockets with their rings, closed to frames until packet_dev_admit.  On
- * failure negative, with a sentence in why[n], and packet_dev_close is still to be called. */
 /* VPs that may have a queue: I/O threads, where there are any. */
 static inline unsigned packet_readers(const struct xk_node *n)
 {
@@ -135,8 +146,16 @@ static inline unsigned packet_readers(const struct xk_node *n)
 
 	return set->arch.io_threads != 0 ? set->arch.io_threads : set->nvps;
 }
+/* Opens the sockets with their rings, closed to frames until packet_dev_admit.  On
+ * failure negative, with a sentence in why[n], and packet_dev_close is still to be called. */
 int  packet_dev_open(struct packet_state *st, const struct packet_conf *c, const struct packet_steer *s,
 		     unsigned nvps, char *why, size_t n);
+/* With the lock: a further set, at the interface that has the name now.  On failure negative, a sentence
+ * in why[n], and nothing has changed. */
+int  packet_dev_again(struct packet_state *st, const struct packet_conf *c, char *why, size_t n);
+/* With the lock: one more uses the newest set; one less uses that one, which goes with its last user. */
+struct packet_set *packet_set_get(struct packet_state *st);
+void packet_set_put(struct packet_state *st, struct packet_set *set);
 void packet_dev_close(struct packet_state *st);
 void packet_dev_admit(struct packet_queue *q);
 /* Frames that the kernel lost since the last call because the ring was full. */
@@ -166,9 +185,10 @@ struct packet_tx {
 struct packet_rep {
 	struct xk_task       task;       /* reads the ring */
 	struct xk_rep       *rep;
-	struct packet_queue *queue;      /* NULL: this virtual processor only sends */
+	struct packet_set   *set;
+	struct packet_queue *queue;      /* of it; NULL: this virtual processor only sends */
 	xk_ns                look_at;    /* when to ask after the interface's health */
-	struct xk_timer      watch;      /* while the interface is down: is it gone? */
+	struct xk_timer      watch;      /* while the interface is down: is it gone?  While it is gone: is it back? */
 	bool                 down, gone, stopped;
 	bool                 asked, takes_long;  /* has who is above been asked; does it take long frames */
 	struct packet_tx     tx;
@@ -194,9 +214,15 @@ void     packet_look(struct packet_rep *pr);
 /* Notes that the interface went down, until a frame comes. */
 void     packet_went_down(struct packet_rep *pr);
 void     packet_watch(struct xk_timer *t);
+/* It is gone: nothing is received or sent any more, until it is back where that is waited for. */
+void     packet_gone(struct packet_rep *pr);
+/* Takes its place in the newest set. */
+void     packet_use(struct packet_rep *pr, struct packet_set *set);
+/* The interface is gone: moves to sockets at one that has come back; false: not yet. */
+bool     packet_return(struct packet_rep *pr);
 /* Inside its VP: adds what the kernel has dropped since the last time. */
 void     packet_count_lost(struct packet_rep *pr);
-/* Says once, for all virtual processors, that the interface is gone. */
-void     packet_say_gone(struct xk_rep *r);
+/* True for the first of all virtual processors. */
+bool     packet_first_to_say(uint32_t *said);
 
 #endif

@@ -29,20 +29,19 @@ static unsigned packet_reason(struct packet_rep *pr, const struct xk_msg *m, int
 		return PACKET_DROP_TOO_LONG;
 	case ENXIO:
 	case ENODEV:
-		packet_say_gone(pr->rep);
-		break;
+		packet_gone(pr);
+		return PACKET_DROP_GONE;
 	default:
-		break;
+		xk_count(pr->rep->count[N_ERRORS]);
+		return PACKET_DROP_GONE;
 	}
-	xk_count(pr->rep->count[N_ERRORS]);
-	return PACKET_DROP_GONE;
 }
 
 /* m[at..n) were not taken: the first for a reason of its own, and if that is a
- * full buffer the others for the same.  Returns where to go on. */
+ * full buffer, or that there is no interface, the others for the same.  Returns where to go on. */
 static unsigned packet_refused(struct packet_rep *pr, unsigned at, int err)
 {
-	unsigned reason = packet_reason(pr, pr->tx.m[at], err), end = err == EAGAIN ? pr->tx.n : at + 1;
+	unsigned reason = packet_reason(pr, pr->tx.m[at], err), end = err == EAGAIN || pr->gone ? pr->tx.n : at + 1;
 
 	for (; at < end; at++)
 		xk_drop(pr->rep, reason, pr->tx.m[at]);
@@ -65,6 +64,8 @@ void packet_tx_flush(struct packet_rep *pr)
 	struct packet_tx *tx = &pr->tx;
 	unsigned at = 0;
 
+	if (XK_UNLIKELY(pr->gone) && tx->n != 0)
+		at = packet_refused(pr, at, ENXIO);
 	while (at < tx->n) {
 		int n = sendmmsg(tx->fd, tx->h + at, tx->n - at, MSG_DONTWAIT);
 

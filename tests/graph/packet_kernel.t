@@ -146,7 +146,7 @@ ip link set xkp1 up
 ok "up again: answers" until_ok 10 answers $us
 ok "the interface can be removed" ip link del xkp0
 ok "its end is noticed" told "interface 'xkp1' is gone"
-ok "the run ends, is told as failed, and leaks nothing" graph_ends 1 "packet: its interface is gone"
+ok "the run ends, is told as failed, and leaks nothing" graph_ends 6 "packet: its interface is gone"
 ok "both are counted" counted "$counter | .device_errors >= 1 and .went_down >= 1"
 
 # In a namespace of its own.

@@ -101,7 +101,7 @@ gone_under_load() {
 	flood_on
 	received_now=$(received) && until_ok 10 more_than $((received_now + 1000)) || return 1
 	wire_down
-	graph_ends 1 "its [a-z]* is gone"
+	graph_ends 6 "its [a-z]* is gone"
 	rc=$?
 	flood_over
 	return $rc

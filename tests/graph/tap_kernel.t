@@ -116,7 +116,7 @@ until_ok 10 answers 10.9.0.2
 ok "the device can be removed" ip link del xk0
 gone() { until_ok 5 grep -q "cannot read the device" "$tmp/run.err"; }
 ok "its end is noticed" gone
-ok "the run ends, is told as failed, and leaks nothing" graph_ends 1 "tap: its device is gone"
+ok "the run ends, is told as failed, and leaks nothing" graph_ends 6 "tap: its device is gone"
 ok "the error is counted" counted '[.nodes[] | select(.name == "tap") | .counters.device_errors] | add >= 1'
 
 # The same during a measurement: the run is no result.
@@ -132,7 +132,7 @@ no_result() {
 	bench_rc=$?
 	wait $!
 	cat "$tmp/bench.out"
-	[ $bench_rc -eq 4 ] && grep -q 'n=1 failed: it ended with code 1: .*tap: its device is gone' "$tmp/bench.out"
+	[ $bench_rc -eq 4 ] && grep -q 'n=1 failed: it ended with code 6: .*tap: its device is gone' "$tmp/bench.out"
 }
 ok "vp-bench: a run whose device went away has failed, for that reason" no_result
 

@@ -88,7 +88,7 @@ torn() {
 	ok "$name: without a name for its namespace the flood comes" flows
 	ok "$name: the graph lives through that" alive
 	ip link del $from
-	ok "$name: removed while it is flooded, the run ends, is told as failed, and leaks nothing" graph_ends 1 'its interface is gone'
+	ok "$name: removed while it is flooded, the run ends, is told as failed, and leaks nothing" graph_ends 6 'its interface is gone'
 	flood_off
 	quiet
 	ok "$name: it read of the flood, and counted its end" \

@@ -225,7 +225,7 @@ ok "up again: it is noticed" until_ok 10 said 'interface xdp0 is up again'
 ok "up again: the graph goes on" until_ok 20 answers
 ip link del xdp0
 ok "removed: it is noticed" until_ok 10 said 'interface xdp0 was removed'
-ok "removed: the run ends, is told as failed, and leaks nothing" graph_ends 1 'xdp: its interface is gone'
+ok "removed: the run ends, is told as failed, and leaks nothing" graph_ends 6 'xdp: its interface is gone'
 ok "removed: the error is counted" counted '.counters.device_errors >= 1'
 
 # Two queues, the interface in a namespace of its own.

@@ -217,7 +217,8 @@ static int show(const struct vpr *o, const struct xk_run_result *r, xk_ns window
 	return err == 0 ? VPR_OK : VPR_FAILED;
 }
 
-/* A node that could not do what it is there for is told of, and the run was not good. */
+/* A node that could not do what it is there for is told of, and the run was not good; a graph without a device left
+ * has a code of its own, for who may want to begin anew. */
 static int failures(struct work *w)
 {
 	int code = VPR_OK;
@@ -228,7 +229,7 @@ static int failures(struct work *w)
 		if (xk_node_failure(n) == NULL)
 			continue;
 		xk_errs_add(w->e, n->file, n->line, 0, "%s: %s", n->name, xk_node_failure(n));
-		code = VPR_FAILED;
+		code = xk_graph_cut_off(w->g) ? VPR_CUT_OFF : VPR_FAILED;
 	}
 	return code;
 }

@@ -12,7 +12,8 @@
 #include "runtime/upi/xk_capture.h"
 
 enum {
-	VPR_OK = 0, VPR_FAILED = 1, VPR_USAGE = 2, VPR_GRAPH_ERRORS = 3, VPR_NO_PRIVILEGE = 4, VPR_LEAK = 5
+	VPR_OK = 0, VPR_FAILED = 1, VPR_USAGE = 2, VPR_GRAPH_ERRORS = 3, VPR_NO_PRIVILEGE = 4, VPR_LEAK = 5,
+	VPR_CUT_OFF = 6                  /* every device of the graph is gone */
 };
 
 #define VPR_CAPTURES 16u

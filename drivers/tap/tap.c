@@ -6,7 +6,7 @@
  * descriptor) and written by whichever VP pushes: a write is one frame and the
  * kernel serialises.  A frame that does not fit the kernel's queue is dropped
  * and counted, as a network card would.  When the device goes away the task
- * parks and the graph is told.
+ * parks, and the graph is told, or it is made again.
  *
  * Where the kernel can, each frame has a header of virtio-net before it: a super-segment of TCP or
  * UDP goes to the kernel as one, its checksum left to it; and what the kernel would have to cut
@@ -35,50 +35,6 @@
 #define ETH_HEADER 14u
 #define VLAN_TAG   4u
 #define MAX_IOV    256u          /* pieces of a frame that one system call takes */
-#define SEGS       16u           /* segments to read into: the longest frame, or super-segment */
-
-struct tap_conf {
-	char          *ifname, *netns;
-	struct xk_cidr addr;
-	uint64_t       mtu;
-	bool           offload;
-	uint8_t        mac[6];
-	unsigned       classifier;
-};
-
-#define TAP_DROPS(X) \
-	X(TOO_LONG, "too_long")          /* longer than the device's largest frame */ \
-	X(FULL, "queue_full")            /* the kernel would have made us wait */ \
-	X(DOWN, "interface_down")        /* nobody has brought up the host's side */ \
-	X(GONE, "device_gone")           /* the device was removed */ \
-	X(PIECES, "too_many_pieces")     /* no single system call could write it */ \
-	X(SUPER, "bad_super_segment")    /* pushed: its headers lie, or the kernel does not take it */ \
-	X(VNET, "bad_vnet_header")       /* read: the header of virtio-net does not fit its frame */
-enum {
-	TAP_DROP_BASE = XK_DROP_FIRST - 1,
-#define X(id, text) TAP_DROP_##id,
-	TAP_DROPS(X)
-#undef X
-};
-enum { N_READ, N_WRITTEN, N_ERRORS, N_SUPER_READ, N_SUPER_WRITTEN };
-
-struct tap_state {
-	struct tap_dev dev;
-	bool           open;             /* zeroed memory is a legal state */
-	uint32_t       frame_max;
-};
-
-/* Used on the first VP only. */
-struct tap_rep {
-	struct xk_task task;
-	struct xk_rep *rep;
-	bool           asked, takes_long; /* has who is above been asked; does it take long frames */
-	unsigned       nseg;             /* of seg, that a read needs */
-	struct xk_msg *seg[SEGS];        /* to read into; NULL: to be got */
-};
-
-static const struct tap_conf *conf_of(const struct xk_rep *r) { return r->conf; }
-static struct tap_state *state_of(const struct xk_rep *r) { return r->node->state; }
 
 /* ---- frames in -------------------------------------------------------------------- */
 
@@ -100,14 +56,14 @@ static unsigned seg_count(const struct tap_state *st, bool takes_long)
 		most = st->frame_max;
 	while (room < most + VLAN_TAG)
 		room += seg_room(st, n++);
-	xk_assert(n <= SEGS);
+	xk_assert(n <= TAP_SEGS);
 	return n;
 }
 
 /* False: memory is out. */
 static bool segs_fill(struct tap_rep *tr)
 {
-	const struct tap_state *st = state_of(tr->rep);
+	const struct tap_state *st = tap_state(tr->rep);
 
 	for (unsigned i = 0; i < tr->nseg; i++) {
 		if (tr->seg[i] == NULL)
@@ -139,8 +95,8 @@ static struct xk_msg *segs_take(struct tap_rep *tr, uint32_t n)
 /* A frame into the segments, what lies before it into h; bytes of the frame, 0 or less: none. */
 static ssize_t tap_read(const struct tap_rep *tr, uint8_t *h)
 {
-	const struct tap_dev *d = &state_of(tr->rep)->dev;
-	struct iovec v[1 + SEGS];
+	const struct tap_dev *d = &tap_state(tr->rep)->dev;
+	struct iovec v[1 + TAP_SEGS];
 	unsigned k = 0;
 	ssize_t n;
 
@@ -163,7 +119,10 @@ static void read_failed(struct tap_rep *tr)
 	xk_count(r->count[N_ERRORS]);
 	XK_TRACE(&r->node->log, 1, "cannot read the device any more: %s", strerror(errno));
 	xk_task_park(&tr->task);
-	xk_node_failed(r->node, "its device is gone");
+	if (tap_conf(r)->reattach)
+		xk_timer_set(r->wheel, &tr->back, xk_vp_now() + TAP_BACK_EVERY);
+	else
+		xk_node_failed(r->node, "its device is gone");
 }
 
 /* One frame and what its header says, or NULL: none there, no memory, or the device has gone. */
@@ -186,7 +145,7 @@ static struct xk_msg *tap_take(struct tap_rep *tr, uint8_t *h)
 /* m, with the header h where there is one. */
 static inline void input(struct tap_rep *tr, struct xk_burst *b, struct xk_msg *m, const uint8_t *h)
 {
-	const struct tap_state *st = state_of(tr->rep);
+	const struct tap_state *st = tap_state(tr->rep);
 	struct xk_vnet v;
 
 	if (st->dev.vnet) {
@@ -211,10 +170,10 @@ static XK_NOINLINE void ask_above(struct tap_rep *tr)
 	struct xk_rep *r = tr->rep;
 
 	tr->asked = true;
-	tr->takes_long = state_of(r)->dev.vnet && xk_burst_takes_long(r);
-	tr->nseg = seg_count(state_of(r), tr->takes_long);
+	tr->takes_long = tap_state(r)->dev.vnet && xk_burst_takes_long(r);
+	tr->nseg = seg_count(tap_state(r), tr->takes_long);
 	if (tr->takes_long)
-		tap_dev_take_long(&state_of(r)->dev);
+		tap_dev_take_long(&tap_state(r)->dev);
 }
 
 static unsigned tap_run(struct xk_task *t, unsigned budget)
@@ -277,7 +236,7 @@ static unsigned msg_iov(const struct xk_msg *m, struct iovec *v, unsigned n)
 /* m, behind the header h where there is one.  Consumes it; was it written? */
 static bool tap_write(struct xk_rep *r, struct xk_msg *m, uint8_t *h)
 {
-	const struct tap_dev *d = &state_of(r)->dev;
+	const struct tap_dev *d = &tap_state(r)->dev;
 	struct iovec v[MAX_IOV];
 	unsigned n = 0;
 	ssize_t res;
@@ -315,14 +274,14 @@ static XK_NOINLINE void write_cut(struct xk_rep *r, struct xk_msg *m)
 	struct xk_msgq q;
 
 	xk_msgq_init(&q);
-	xk_cut_down(r, m, state_of(r)->frame_max, TAP_DROP_SUPER, &q);
+	xk_cut_down(r, m, tap_state(r)->frame_max, TAP_DROP_SUPER, &q);
 	while ((m = xk_msgq_get(&q)) != NULL)
 		write_frame(r, m);
 }
 
 static XK_NOINLINE void write_super(struct xk_rep *r, struct xk_msg *m)
 {
-	const struct tap_state *st = state_of(r);
+	const struct tap_state *st = tap_state(r);
 	uint8_t h[XK_VNET_LEN];
 	bool udp;
 
@@ -338,7 +297,7 @@ static void tap_push(struct xk_sess *s, struct xk_msg *m)
 
 	if (m->flags & XK_MSG_SUPER)
 		write_super(r, m);
-	else if (m->tot > state_of(r)->frame_max)
+	else if (m->tot > tap_state(r)->frame_max)
 		xk_drop(r, TAP_DROP_TOO_LONG, m);
 	else
 		write_frame(r, m);
@@ -349,10 +308,10 @@ static void tap_push(struct xk_sess *s, struct xk_msg *m)
 static int tap_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	if (op == XK_CTL_SENDS_SUPER)
-		return state_of(r)->dev.vnet;
+		return tap_state(r)->dev.vnet;
 	if (op == XK_CTL_GETMAXSUPER)
-		return xk_answer32(buf, len, state_of(r)->dev.vnet ? ETH_HEADER + XK_CUT_MAX : 0);
-	return xk_edge_control((struct xk_edge){ state_of(r)->frame_max, XK_LINK_ETH, conf_of(r)->mac }, op, buf, len);
+		return xk_answer32(buf, len, tap_state(r)->dev.vnet ? ETH_HEADER + XK_CUT_MAX : 0);
+	return xk_edge_control((struct xk_edge){ tap_state(r)->frame_max, XK_LINK_ETH, tap_conf(r)->mac }, op, buf, len);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -361,7 +320,7 @@ static int tap_init(struct xk_node *n, struct xk_errs *e)
 {
 	const struct tap_conf *c = n->conf;
 	struct tap_state *st = n->state;
-	struct tap_want w = { c->ifname, c->netns, c->addr, (uint32_t)c->mtu, c->offload };
+	struct tap_want w = tap_want_of(c);
 	char why[256];
 	int err = tap_dev_open(&w, &st->dev, why, sizeof why);
 
@@ -388,9 +347,10 @@ static int tap_rep_init(struct xk_rep *r)
 	struct tap_rep *tr = r->state;
 
 	tr->rep = r;
+	xk_timer_init(&tr->back, tap_back);
 	xk_task_init(&tr->task, r->vp, tap_run);
-	tr->task.fd = state_of(r)->dev.fd;
-	tr->nseg = seg_count(state_of(r), false);
+	tr->task.fd = tap_state(r)->dev.fd;
+	tr->nseg = seg_count(tap_state(r), false);
 	return XK_OK;
 }
 
@@ -409,7 +369,8 @@ static void tap_rep_stop(struct xk_rep *r)
 	struct tap_rep *tr = r->state;
 
 	xk_task_park(&tr->task);
-	for (unsigned i = 0; i < SEGS; i++) {
+	xk_timer_cancel(r->wheel, &tr->back);
+	for (unsigned i = 0; i < TAP_SEGS; i++) {
 		if (tr->seg[i] != NULL)
 			xk_msg_free(tr->seg[i]);
 		tr->seg[i] = NULL;
@@ -452,6 +413,7 @@ static const struct xk_param tap_params[] = {
 	  .flags = XK_PF_HOST),
 	P(mtu, XK_P_SIZE, "1500", "largest payload of a frame", .min = "68", .max = "65521"),
 	P(offload, XK_P_BOOL, "true", "leave segmentation and checksums to the kernel, and take from it what it has not cut"),
+	P(reattach, XK_P_BOOL, "false", "when the device is removed make it again, and go on there"),
 	P(mac, XK_P_MAC, "02:00:00:00:00:01", "our address (the host's side has another)"),
 	XK_CLASSIFIER_PARAM(struct tap_conf, classifier),
 	XK_PARAM_END
@@ -464,7 +426,7 @@ static const char *const tap_drops[] = {
 	NULL
 };
 static const char *const tap_counts[] = {
-	"read", "written", "device_errors", "super_segments_read", "super_segments_written", NULL
+	"read", "written", "device_errors", "super_segments_read", "super_segments_written", "reattached", NULL
 };
 
 const struct xk_proto xk_proto_tap = {

@@ -3,7 +3,8 @@
  * tap_dev.c - makes the TAP device and sets up its host side.
  *
  * The device is made and set up inside the network namespace that was named, and
- * stays there.
+ * stays there.  One that is made in the place of another has its descriptor's number, so that
+ * nobody who writes to it has to be told, and its host's side has the same address.
  * Invariant: after a failure the file descriptor is closed, and the device gone with it.
  */
 #include "drivers/tap/tap_priv.h"
@@ -13,6 +14,7 @@
 #include <fcntl.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -129,13 +131,30 @@ void tap_dev_take_long(const struct tap_dev *d)
 	(void)ioctl(d->fd, TUNSETOFFLOAD, TCP_LONG | (d->datagrams ? UDP_LONG : 0));
 }
 
+/* Neighbours know the host's side by its address: a device that comes again has the same. */
+static void tap_keep_mac(const struct tap_want *w, struct tap_dev *d)
+{
+	struct ifreq r = { .ifr_flags = 0 };
+
+	if (w->host_mac != NULL) {
+		r.ifr_hwaddr.sa_family = ARPHRD_ETHER;
+		memcpy(r.ifr_hwaddr.sa_data, w->host_mac, 6);
+		(void)ioctl(d->fd, SIOCSIFHWADDR, &r);
+	}
+	d->has_host_mac = ioctl(d->fd, SIOCGIFHWADDR, &r) == 0;
+	if (d->has_host_mac)
+		memcpy(d->host_mac, r.ifr_hwaddr.sa_data, 6);
+}
+
 static int tap_make(const struct tap_want *w, struct tap_dev *d, char *why, size_t n)
 {
 	struct ifreq ifr;
 	int sock, err = tap_attach(w, &ifr, d, why, n);
 
-	if (err == XK_OK)
+	if (err == XK_OK) {
 		tap_ask(d);
+		tap_keep_mac(w, d);
+	}
 	if (err == XK_OK && w->addr.addr != 0) {
 		sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 		err = sock < 0 ? tap_fail(why, n, "cannot set up ", ifr.ifr_name) :
@@ -166,5 +185,24 @@ int tap_dev_open(const struct tap_want *w, struct tap_dev *d, char *why, size_t 
 		close(d->fd);
 		d->fd = -1;
 	}
+	return err;
+}
+
+int tap_dev_again(const struct tap_want *w, struct tap_dev *d, char *why, size_t n)
+{
+	struct tap_want again = *w;
+	struct tap_dev new;
+	int err;
+
+	again.host_mac = d->has_host_mac ? d->host_mac : NULL;
+	again.offload = d->vnet;
+	err = tap_dev_open(&again, &new, why, n);
+	if (err != XK_OK)
+		return err;
+	if (new.vnet != d->vnet || new.datagrams != d->datagrams || dup3(new.fd, d->fd, O_CLOEXEC) < 0) {
+		snprintf(why, n, "device '%s' is not what it was", w->ifname != NULL ? w->ifname : "");
+		err = XK_E_IO;
+	}
+	close(new.fd);
 	return err;
 }

@@ -9,6 +9,8 @@ without_tun=yes
 . "$top_srcdir/tests/graph/tap_lib.sh"
 
 us=10.9.0.2
+# The kernel asks for us before we are there: again after a tenth of a second, not one.
+sysctl -qw net.ipv4.neigh.default.retrans_time_ms=100 2>/dev/null
 # link_up: a fresh pair of interfaces: the kernel's has the address that it had before, as another host's would, ours not
 link_up() {
 	ip link add xkp0 address 02:00:00:00:00:11 type veth peer name xkp1 && ip link set xkp0 up && ip link set xkp1 up &&
@@ -23,6 +25,14 @@ local net = stack { ip { addr = "10.9.0.2/24" }, arp { reachable = "1s" }, eth {
 icmp { over = net }
 tcpecho { port = 7, over = tcp { over = net } }
 return graph "one" { threading = vppc { vps = a.vps } }
+END
+cat >"$tmp/tap.lua" <<'END'
+local a = args { reattach = bool { false }, vps = uint { 3, min = 1, max = 64 } }
+local net = stack { ip { addr = "10.9.0.2/24" }, arp { reachable = "1s" }, eth {},
+  tap { ifname = "xkt0", addr = "10.9.0.1/24", reattach = a.reattach } }
+icmp { over = net }
+tcpecho { port = 7, over = tcp { over = net } }
+return graph "tap" { threading = vppc { vps = a.vps } }
 END
 cat >"$tmp/two.lua" <<'END'
 local function host(name, addr)
@@ -67,7 +77,7 @@ enough() {
 answers() { ping -c1 -W0.3 "$1"; }
 address() { ip -j link show dev xkp1 | jq -r ".[0].address"; }
 counted() { jq -e "$1" "$tmp/run.json"; }
-counter='[.nodes[] | select(.protocol == "packet")] | .[0].counters'
+counter='[.nodes[] | select(.protocol == "packet" or .protocol == "tap")] | .[0].counters'
 open_fds() { find /proc/$graph_pid/fd -mindepth 1 | wc -l; }
 as_many_fds() { [ "$(open_fds)" -eq "$fds" ]; }
 said() { grep -q "$1" "$tmp/run.err"; }
@@ -158,5 +168,77 @@ if getent passwd nobody >/dev/null; then
 	ip link del xkp0
 else
 	skip "rights given away" "no user nobody"
+fi
+# What changes at an interface that stays: nothing is lost for good.
+link_up
+graph_up "$tmp/one.lua"
+until_ok 20 answers $us
+echoes
+down_and_up() { ip link set xkp1 down && until_ok 20 said "interface 'xkp1' is down" && ip link set xkp1 up; }
+ok "down and up again" down_and_up
+renamed() { ip link set xkp1 down && ip link set xkp1 name xkp9 && ip link set xkp9 up; }
+ok "renamed" renamed
+ok "it answers under that name" until_ok 20 answers $us
+ok "a smaller MTU" sh -c "ip link set xkp0 mtu 600 && ip link set xkp9 mtu 600"
+ok "it answers" until_ok 20 answers $us
+ok "what is longer now is dropped, and lives on" sh -c "ping -q -c1 -W0.3 -s 1200 $us; true"
+ok "a larger MTU" sh -c "ip link set xkp0 mtu 9000 && ip link set xkp9 mtu 9000"
+ok "what is longer than the graph's is dropped, and lives on" sh -c "ping -q -c1 -W0.3 -s 6000 $us; true"
+ok "it answers then" until_ok 20 answers $us
+ip link set xkp0 mtu 1500 && ip link set xkp9 mtu 1500
+ok "the connection has gone on, byte for byte" enough
+ok "the graph ends well and leaks nothing" graph_down
+ok "what was too long is counted, both ways" counted \
+	'[.nodes[] | select(.protocol == "packet")] | .[0].drops | .too_long >= 1 and .unsegmented >= 1'
+ip link del xkp0
+
+# The namespace of the device loses its name, then its neighbour's namespace goes.
+ip netns add devices && ip netns add neighbour
+ip -n neighbour link add xkp0 type veth peer name xkp1 netns devices
+ip -n neighbour link set xkp0 up && ip -n devices link set xkp1 up && ip -n neighbour addr add 10.9.0.1/24 dev xkp0
+sed 's/ifname = /netns = "devices", ifname = /' "$tmp/one.lua" >"$tmp/netns.lua"
+asked() { ip netns exec neighbour ping -c1 -W0.3 $us; }
+graph_up "$tmp/netns.lua"
+ok "in a namespace: it answers" until_ok 20 asked
+ip netns del devices
+ok "its name is gone: it answers" until_ok 20 asked
+ip netns del neighbour
+ok "the neighbour's namespace is gone, and the link with it: code 6" graph_ends 6 "its interface is gone"
+
+# A TAP device.
+if [ -c /dev/net/tun ]; then
+	graph_up "$tmp/tap.lua"
+	ok "TAP: it answers" until_ok 20 answers $us
+	ip link del xkt0
+	ok "TAP: the last device is gone: code 6" graph_ends 6 "tap: its device is gone"
+	ok "TAP: said once" said_times 1 "cannot read the device"
+	graph_up "$tmp/tap.lua" reattach=true
+	until_ok 20 answers $us
+	mac=$(ip -j link show dev xkt0 | jq -r ".[0].address")
+	echoes
+	fds=$(open_fds)
+	ip link del xkt0
+	ok "TAP: it is made again" until_ok 20 said "the device was made again"
+	ok "TAP: a connection goes on, byte for byte" enough
+	ok "TAP: the host has the address that it had" \
+		[ "$mac" = "$(ip -j link show dev xkt0 | jq -r ".[0].address")" ]
+	ip link del xkt0
+	ok "TAP: once more" until_ok 20 said_times 2 "the device was made again"
+	ok "TAP: it answers" until_ok 20 answers $us
+	ok "TAP: what was open is closed" until_ok 20 as_many_fds
+	# Somebody else has the name.
+	ip link del xkt0 && ip link add xkt0 type veth peer name xkt1 && taken=yes
+	if [ -n "${taken-}" ] && until_ok 20 said "'xkt0' is an interface, but not a TAP device"; then
+		ok "TAP: the name is another's: all of its threads sleep" until_ok 20 asleep
+		ip link del xkt0
+		ok "TAP: it is made when it is free" until_ok 20 said_times 3 "the device was made again"
+		ok "TAP: that was said once" said_times 1 "not a TAP device"
+	else
+		skip "TAP: the name is another's" "it was made again before"
+	fi
+	ok "TAP: the graph ends well and leaks nothing" graph_down
+	ok "TAP: counted" counted "$counter | .reattached >= 2 and .device_errors >= 2"
+else
+	skip "TAP" "needs /dev/net/tun"
 fi
 done_testing

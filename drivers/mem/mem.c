@@ -31,6 +31,8 @@ static xk_push_fn push_of(const struct xk_rep *r)
 	const struct mem_peer *peer = ((const struct mem_rep *)r->state)->peer;
 	bool carried = mem_state(r)->reader != NULL;
 
+	if (peer == NULL && mem_down_ever(r->node))
+		return mem_down_push;
 	if (peer == NULL)
 		return carried ? mem_carried_loop_push : mem_loop_push;
 	return carried && peer->at_reader ? mem_carried_peer_push : peer->push;
@@ -82,11 +84,19 @@ static int mem_init(struct xk_node *n, struct xk_errs *e)
 {
 	const struct mem_conf *c = n->conf;
 	struct mem_state *st = n->state;
+	char why[200];
+	int err;
 
 	st->link = n->proto == &xk_proto_fddi_mem ? &link_fddi : &link_eth;
 	st->mtu = (uint32_t)c->mtu;
 	st->frame_max = st->mtu + st->link->header;
 	choose_mac(n);
+	err = mem_down_read(&c->down, &st->down, why, sizeof why);
+	if (err != XK_OK) {
+		xk_node_error(n, e, "%s", why);
+		return err;
+	}
+	st->ndown = c->down.n;
 	st->reader = n->graph->vps->arch.io_threads != 0 ? xk_node_reader(n) : NULL;
 	if (n->ndown == 0)
 		return mem_wire_join(n, e);
@@ -95,6 +105,15 @@ static int mem_init(struct xk_node *n, struct xk_errs *e)
 		return XK_OK;
 	xk_node_error(n, e, "%s, the peer at its far end, belongs to the same layer", n->down[0]->name);
 	return XK_E_INVAL;
+}
+
+static void mem_fini(struct xk_node *n)
+{
+	struct mem_state *st = n->state;
+
+	xk_free(st->down);
+	st->down = NULL;
+	st->ndown = 0;
 }
 
 /* Who is at the far end, told of its wire. */
@@ -128,6 +147,7 @@ static int mem_rep_init(struct xk_rep *r)
 		mr->cap = mr->cap > UINT32_MAX / r->vp->set->nconn ? UINT32_MAX : mr->cap * r->vp->set->nconn;
 	xk_task_init(&mr->task, r->vp, mem_state(r)->reader != NULL ? mem_carried_rx_run : mem_rx_run);
 	xk_task_input(&mr->task, &mr->q.n);
+	mem_down_init(mr);
 	return meet_peer(mr);
 }
 
@@ -139,6 +159,7 @@ static int mem_rep_start(struct xk_rep *r, struct xk_errs *e)
 	(void)e;
 	if (st->other != NULL)
 		mr->other = xk_rep_here(st->other, r)->state;
+	mem_down_start(r);
 	mr->apart = st->reader != NULL || mr->stamp_at != 0;
 	return XK_OK;
 }
@@ -148,6 +169,7 @@ static void mem_rep_stop(struct xk_rep *r)
 	struct mem_rep *mr = r->state;
 
 	mr->open = false;
+	xk_timer_cancel(r->wheel, &mr->turn);
 	xk_task_park(&mr->task);
 	xk_msgq_free(&mr->q);
 	xk_msgq_init(&mr->q);
@@ -182,12 +204,16 @@ static void mem_enter(struct xk_rep *r, struct xk_msg *m)
 static int mem_check(const void *conf, char *why, size_t n)
 {
 	const struct mem_conf *c = conf;
+	struct mem_spell *down;
+	int err;
 
 	if (c->mac[0] & 1) {
 		snprintf(why, n, "mac is a group address (lowest bit of its first byte set): a station needs its own");
 		return XK_E_INVAL;
 	}
-	return XK_OK;
+	err = mem_down_read(&c->down, &down, why, n);
+	xk_free(down);
+	return err;
 }
 
 /* ---- before there is a graph ------------------------------------------------------- */
@@ -205,6 +231,8 @@ static void review_peer(const struct xk_view *v, struct xk_review *r)
 
 	if (c->wire != NULL)
 		xk_review_fault(r, v, "wire", "names a cable to another driver, but %s is at its far end", peer->name);
+	if (c->down.n != 0)
+		xk_review_fault(r, v, "down", "is of a cable to another driver, but %s is at its far end", peer->name);
 	if (peer->proto->ask != NULL && peer->proto->ask(peer, MEM_ASK_FITS, &fits, sizeof fits) > 0)
 		xk_review_fault(r, peer, fits.param, "%s", fits.why);
 }
@@ -252,7 +280,7 @@ static uint32_t mem_gives(const void *conf, uint32_t below)
 }
 
 static const struct xk_ops mem_ops = {
-	.init = mem_init, .rep_init = mem_rep_init,
+	.init = mem_init, .fini = mem_fini, .rep_init = mem_rep_init,
 	.rep_start = mem_rep_start, .rep_stop = mem_rep_stop,
 	.open = mem_open, .close = xk_edge_close, .push = mem_loop_push,
 	.enter = mem_enter, .control = mem_control,
@@ -271,6 +299,8 @@ static const struct xk_ops mem_ops = {
 	P(queue, XK_P_UINT, "1024", "most frames that wait on the wire, per virtual processor", \
 	  .min = "1", .max = "1048576"), \
 	P(crc, XK_P_BOOL, "false", "the cable stands for one whose interfaces check a CRC of each frame; in memory there is none"), \
+	P(down, XK_P_LIST, NULL, "times of the graph at which the cable is down: \"FROM-UNTIL\", or \"FROM-\", removed for good", \
+	  .elem = XK_P_TEXT), \
 	XK_CLASSIFIER_PARAM(struct mem_conf, classifier), \
 	XK_PARAM_END
 
@@ -283,7 +313,7 @@ static const char *const mem_drops[] = {
 #undef X
 	NULL
 };
-static const char *const mem_counts[] = { "copies", NULL };
+static const char *const mem_counts[] = { "copies", "went_down", NULL };
 
 #define MEM_DRIVER(word, text, schema, kind) { \
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = word, .doc = text, \

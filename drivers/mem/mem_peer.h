@@ -15,6 +15,7 @@
 
 #include "runtime/classify/xk_classify.h"
 #include "runtime/upi/xk_node.h"
+#include "runtime/vp/xk_timer.h"
 #include "runtime/vp/xk_vp.h"
 
 #define MEM_BURST 32u            /* most frames xk_input takes at once */
@@ -45,7 +46,9 @@ struct mem_link {
 	X(NOBODY, "nobody_there")         /* no station on the wire has that address */ \
 	X(TOO_LONG, "too_long")           /* longer than the link's largest frame */ \
 	X(STOPPED, "stopped")             /* the other end has stopped */ \
-	X(SUPER, "bad_super_segment")     /* a super-segment that cannot be cut into frames */
+	X(SUPER, "bad_super_segment")     /* a super-segment that cannot be cut into frames */ \
+	X(DOWN, "interface_down")         /* the cable is down for a time */ \
+	X(GONE, "device_gone")            /* the cable was removed */
 
 enum {
 	MEM_DROP_BASE = XK_DROP_FIRST - 1,
@@ -54,11 +57,15 @@ enum {
 #undef X
 };
 
+struct mem_spell;
+
 /* A wire's node state, written by init only. */
 struct mem_state {
 	const struct mem_link *link;
 	struct xk_node        *other;     /* the other end of a cable, itself, or NULL: there is a peer */
 	struct xk_vp          *reader;    /* the device's I/O thread, or NULL: each VP reads it */
+	struct mem_spell      *down;      /* [ndown] times at which it is down */
+	unsigned               ndown;
 	uint32_t               mtu, frame_max;
 	uint8_t                mac[6];
 };
@@ -76,6 +83,9 @@ struct mem_rep {
 	uint32_t         stamp_at;        /* where the peer's frames have a stamp (xk_stamp.h); 0: nowhere.  By its rep_start */
 	const struct mem_peer *peer;      /* or NULL ... */
 	struct xk_rep   *far;             /* ... and its replica */
+	xk_ns            began;           /* where times of mem_state.down count from */
+	struct xk_timer  turn;            /* of the reader: the next of them */
+	bool             down;
 };
 
 static inline struct mem_state *mem_state(const struct xk_rep *r) { return r->node->state; }

@@ -19,9 +19,10 @@ struct mem_conf {
 	char    *wire;
 	bool     copy, crc;
 	uint64_t queue;
+	struct xk_plist down;            /* texts, see mem_down.c */
 };
 
-enum { MEM_N_COPIES };
+enum { MEM_N_COPIES, MEM_N_WENT_DOWN };
 
 static inline const struct mem_conf *mem_conf(const struct xk_rep *r) { return r->conf; }
 
@@ -46,5 +47,14 @@ void mem_carried_loop_push(struct xk_sess *s, struct xk_msg *m);
 void mem_carried_peer_push(struct xk_sess *s, struct xk_msg *m);
 void mem_carried_enter(struct xk_rep *r, struct xk_msg *m);
 unsigned mem_carried_rx_run(struct xk_task *t, unsigned budget);
+
+/* mem_down.c: a cable that is down at times.  Reads the list into *v, NULL where it is empty; XK_E_INVAL with a
+ * sentence in why[n], XK_E_NOMEM. */
+int  mem_down_read(const struct xk_plist *l, struct mem_spell **v, char *why, size_t n);
+/* Is n, or what it is joined to, ever down?  Then its sessions push by this. */
+bool mem_down_ever(const struct xk_node *n);
+void mem_down_push(struct xk_sess *s, struct xk_msg *m);
+void mem_down_init(struct mem_rep *mr);
+void mem_down_start(struct xk_rep *r);
 
 #endif

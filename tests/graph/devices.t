@@ -9,12 +9,12 @@ without_tun=yes
 . "$top_srcdir/tests/graph/tap_lib.sh"
 
 us=10.9.0.2
-# The kernel asks for us before we are there: again after a tenth of a second, not one.
-sysctl -qw net.ipv4.neigh.default.retrans_time_ms=100 2>/dev/null
+# soon IFNAME: the kernel asks for us before we are there; again after a twentieth of a second, not one
+soon() { sysctl -qw "net.ipv4.neigh.$1.retrans_time_ms=50" 2>/dev/null; }
 # link_up: a fresh pair of interfaces: the kernel's has the address that it had before, as another host's would, ours not
 link_up() {
 	ip link add xkp0 address 02:00:00:00:00:11 type veth peer name xkp1 && ip link set xkp0 up && ip link set xkp1 up &&
-	ip addr add 10.9.0.1/24 dev xkp0
+	ip addr add 10.9.0.1/24 dev xkp0 && { soon xkp0 || true; }
 }
 link_up 2>"$tmp/.link" || skip_all "cannot make veth interfaces: $(head -n 1 "$tmp/.link")"
 
@@ -57,7 +57,8 @@ with socket.create_connection(("10.9.0.2", 7)) as s:
             got += part
         assert got == b, "not what was sent"
         n += 1
-        open(sys.argv[1] + "/echoes", "w").write(str(n))
+        open(sys.argv[1] + "/echoes.new", "w").write(str(n))
+        os.replace(sys.argv[1] + "/echoes.new", sys.argv[1] + "/echoes")
         left -= os.path.exists(sys.argv[1] + "/enough")
 END
 echoes() {
@@ -97,6 +98,7 @@ ok "and counted" counted "$counter.device_errors >= 1"
 # One of two: the others go on.
 link_up
 ip link add xkq0 type veth peer name xkq1 && ip link set xkq0 up && ip link set xkq1 up && ip addr add 10.8.0.1/24 dev xkq0
+soon xkq0
 graph_up "$tmp/two.lua"
 until_ok 20 answers 10.8.0.2
 ip link del xkp0
@@ -190,6 +192,33 @@ ok "the connection has gone on, byte for byte" enough
 ok "the graph ends well and leaks nothing" graph_down
 ok "what was too long is counted, both ways" counted \
 	'[.nodes[] | select(.protocol == "packet")] | .[0].drops | .too_long >= 1 and .unsegmented >= 1'
+ip link del xkp0
+
+# The processor taken away for a second, and a storm of signals.
+link_up
+graph_up "$tmp/one.lua"
+until_ok 20 answers $us
+echoes
+stopped() { grep -q '^State:.T' "/proc/$graph_pid/status"; }
+further() { [ "$(cat "$tmp/echoes")" -gt "$was" ]; }
+kill -STOP $graph_pid
+ok "stopped" until_ok 20 stopped
+sleep 1
+kill -CONT $graph_pid
+was=$(cat "$tmp/echoes")
+ok "a second later the connection goes on" until_ok 20 further
+storm() {
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		for sig in CONT URG WINCH CHLD USR1 STOP CONT; do
+			kill -$sig $graph_pid || return 1
+		done
+	done
+}
+was=$(cat "$tmp/echoes")
+ok "a storm of signals" storm
+ok "the connection goes on after that" until_ok 20 further
+ok "byte for byte" enough
+ok "the graph ends well and leaks nothing" graph_down
 ip link del xkp0
 
 # The namespace of the device loses its name, then its neighbour's namespace goes.

@@ -99,6 +99,14 @@ static pcap_t *file_open(const char *path, uint32_t *link, char *why, size_t n)
 	return in;
 }
 
+/* Between two passes it was removed, or became something else. */
+static void file_lost(struct xk_rep *r, const char *why)
+{
+	xk_count(r->count[N_BROKEN]);
+	XK_TRACE(&r->node->log, 1, "%s", why);
+	xk_node_failed(r->node, "its file is gone");
+}
+
 /* The next frame to pr->bytes; false at the end of everything. */
 static bool file_next(struct pcapd_rep *pr)
 {
@@ -128,6 +136,10 @@ static bool file_next(struct pcapd_rep *pr)
 		pcap_close(st->in);
 		st->in = file_open(c->file, &link, why, sizeof why);
 		pr->in_pass = 0;
+		if (st->in == NULL) {
+			file_lost(r, why);
+			return false;
+		}
 	}
 	pr->hdr = *h;
 	return true;

@@ -79,4 +79,27 @@ done
 sed 's/"150ms-160ms", "20ms-120ms"/"20ms-", "150ms-160ms"/' "$tmp/w.lua" >"$tmp/meet.lua"
 ok "times that meet" refused "down: two of the times meet" "$tmp/meet.lua" a=twice
 ok "a peer has no cable" refused 'is of a cable to another driver, but peer_source' "$tmp/peer.lua"
+
+# A file that is played again and again is a device, too.
+"$run" --capture "eth=$tmp/in.pcap" -d 50ms "$tmp/w.lua" >"$tmp/out" 2>&1
+cat >"$tmp/play.lua" <<'END'
+stack { udp {}, ip { addr = "10.0.0.2/24" }, arp {}, eth {},
+  pcap { file = args { file = text { "" } }.file, loop = 0, rate = "fast" } }
+return graph "play" { threading = up {} }
+END
+played() {
+	"$run" --json -d 60s "$tmp/play.lua" "file=$tmp/in.pcap" >"$tmp/run.json" 2>"$tmp/run.err" &
+	play_pid=$!
+	until_ok 20 plays
+	rm "$tmp/in.pcap"
+	wait $play_pid
+	got=$?
+	echo "exit code $got"
+	cat "$tmp/run.err"
+	[ $got -eq 6 ] && grep -q 'pcap: its file is gone' "$tmp/run.err"
+}
+# It has its workers, which come after the check and the start.
+plays() { [ "$(find "/proc/$play_pid/task" -mindepth 1 -maxdepth 1 | wc -l)" -gt 1 ]; }
+ok "a file that is gone between two passes: code 6" played
+ok "counted" counted '[.nodes[] | select(.name == "pcap")][0].counters | .file_errors == 1 and .passes > 0'
 done_testing

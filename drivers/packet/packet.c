@@ -68,19 +68,6 @@ static int packet_init(struct xk_node *n, struct xk_errs *e)
 	return err;
 }
 
-void packet_use(struct packet_rep *pr, struct packet_set *set)
-{
-	const struct xk_rep *r = pr->rep;
-	unsigned nqueues = packet_state(r)->nqueues;
-	bool io_threads = r->vp->set->arch.io_threads != 0;
-	unsigned no = io_threads && xk_vp_is_io(r->vp) ? r->vp->no - r->vp->set->nconn : r->vp->no;
-
-	pr->set = set;
-	pr->queue = no < nqueues && io_threads == xk_vp_is_io(r->vp) ? &set->queue[no] : NULL;
-	pr->task.fd = pr->queue != NULL ? pr->queue->fd : -1;
-	pr->tx.fd = set->queue[no % nqueues].fd;
-}
-
 static int packet_rep_init(struct xk_rep *r)
 {
 	struct packet_rep *pr = r->state;

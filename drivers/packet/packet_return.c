@@ -11,6 +11,19 @@
 
 #include <errno.h>
 
+void packet_use(struct packet_rep *pr, struct packet_set *set)
+{
+	const struct xk_rep *r = pr->rep;
+	unsigned nqueues = packet_state(r)->nqueues;
+	bool io_threads = r->vp->set->arch.io_threads != 0;
+	unsigned no = io_threads && xk_vp_is_io(r->vp) ? r->vp->no - r->vp->set->nconn : r->vp->no;
+
+	pr->set = set;
+	pr->queue = no < nqueues && io_threads == xk_vp_is_io(r->vp) ? &set->queue[no] : NULL;
+	pr->task.fd = pr->queue != NULL ? pr->queue->fd : -1;
+	pr->tx.fd = set->queue[no % nqueues].fd;
+}
+
 /* Waiting does not help against these. */
 static bool is_hopeless(int err)
 {

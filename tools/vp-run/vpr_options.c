@@ -28,7 +28,7 @@ void (*argp_program_version_hook)(FILE *, struct argp_state *) = print_version;
 static const char doc[] =
 	"Runs the graph of FILE; k=v gives one of its arguments (vp-graph inspect FILE).\n"
 	"\v"
-	"Exit: 0 good, 1 failed, 2 usage, 3 bad graph, 4 no right or device, 5 leaks, 6 cut off.";
+	"Exit: 0 good, 1 failed, 2 usage, 3 bad graph, 4 privilege, 5 leaks, 6 cut off.";
 
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
        OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL, OPT_LAYER_TIMES, OPT_MESSAGES, OPT_WARMUP_MESSAGES,

@@ -165,6 +165,6 @@ const struct xk_proto xk_proto_tcp = {
 	.fill = tcp_profile_fill,
 	.node_size = sizeof(struct tcp_node), .rep_size = sizeof(struct tcp_rep),
 	.sess_size = sizeof(struct tcp_sess),
-	.drops = tcp_drops, .counts = tcp_counts,
+	.drops = tcp_drops, .counts = tcp_counts, .events = tcp_events,
 	.demux = &tcp_decl, .ask = inet_ports_ask, .gives = tcp_gives,
 };

@@ -232,6 +232,7 @@ static inline void input_single(struct xk_rep *r, struct xk_classifier *c, struc
 	struct xk_upivp *u = upi_vp(r->vp);
 	struct xk_flow *f = c->ops->single(c, &u->single, x);
 
+	r->vp->singly++;
 	if (XK_UNLIKELY(x->vp != r->vp->no)) {
 		input_single_away(r, x, f);
 		return;
@@ -246,6 +247,7 @@ static XK_APART void input_burst(struct xk_rep *r, struct xk_msg **m, unsigned n
 	struct xk_classifier *c = r->node->classifier;
 	struct xk_sess *s = r->drv_sess;
 	struct xk_run run[BURST];
+	unsigned nruns;
 
 	xk_dassert(n <= BURST && r->vp->no == xk_vp_no);
 	if (XK_UNLIKELY(upi_hooked(r->node, UPI_BELOW)))
@@ -254,7 +256,9 @@ static XK_APART void input_burst(struct xk_rep *r, struct xk_msg **m, unsigned n
 		input_drop(r, m, n);
 		return;
 	}
-	upi_input_runs(r, s, m, n, run, xk_classify_runs(c, m, n, run));
+	nruns = xk_classify_runs(c, m, n, run);
+	xk_vp_record(r->vp, XK_REC_IN, r->node->no, n, m[0]->tot, nruns);
+	upi_input_runs(r, s, m, n, run, nruns);
 }
 
 void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)

@@ -15,6 +15,7 @@ XK_NOINLINE void xk_drop(struct xk_rep *r, unsigned reason, struct xk_msg *m)
 {
 	xk_assert(reason < XK_DROPS_MAX);
 	xk_count(r->drop[reason]);
+	upi_record_drop(r->node, reason, m->tot);
 	XK_TRACE(&r->node->log, 4, "drop %u bytes: %s", m->tot, xk_drop_name(r->node->proto, reason));
 	xk_msg_free(m);
 }

@@ -8,6 +8,7 @@
 #define XK_GRAPH_H
 
 #include "runtime/base/xk_clock.h"
+#include "runtime/base/xk_recording.h"
 #include "runtime/upi/xk_node.h"
 #include "runtime/vp/xk_vp.h"
 
@@ -60,6 +61,7 @@ struct xk_graph {
 	uint32_t          ncaptures;     /* attached, or about to be, and nshort; any thread reads it */
 	uint32_t          nshort;        /* layers that came while it ran and let no super-segments through */
 	struct upi_meter *meter;         /* see xk_capture.h; NULL: none */
+	struct xk_drop_watch *watch;     /* NULL: nobody waits for a drop */
 	struct xk_node   *nobody;        /* receives by sessions whose receiver has gone; NULL: none has, yet */
 };
 
@@ -94,6 +96,22 @@ void xk_graph_will_finish(struct xk_graph *g);
 void xk_graph_finished(struct xk_graph *g);
 /* Have all devices failed?  Nothing comes in or goes out any more: a run ends then. */
 bool xk_graph_cut_off(const struct xk_graph *g);
+
+/* ---- what happened last ------------------------------------------------------ */
+
+/* Writes all flight recorders of g, which is up, to fd: a recording (xk_recording.h, docs/recorder.md).  Any thread,
+ * beside the workers, and a handler of signals.  Negative: what the system said; the file is short then. */
+int xk_graph_record(const struct xk_graph *g, int fd, enum xk_recording_cause cause, uint32_t cause_no);
+/* The first message that node drops for `reason`: fn is called then, once, by the thread that drops, inside its VP.  Before
+ * workers run; *w is the caller's, and stays until g is freed. */
+struct xk_drop_watch {
+	const struct xk_node *node;
+	unsigned reason;
+	void   (*fn)(void *arg);
+	void    *arg;
+	uint32_t fired;
+};
+void xk_graph_watch_drop(struct xk_graph *g, struct xk_drop_watch *w);
 
 /* ---- what is seen of locks -------------------------------------------------- */
 

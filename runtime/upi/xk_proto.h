@@ -14,8 +14,8 @@
  *
  * Beside it: xk_timer.h and xk_task.h (time, tasks), xk_part.h (for who opens), xk_enable.h,
  * xk_demux.h (what a header says), xk_app.h (applications), xk_batch.h and xk_inline.h (speed),
- * xk_input.h and xk_queued.h (drivers, transports), xk_vps.h (other VPs), xk_node.h and xk_graph.h (who has the
- * graph).
+ * xk_input.h and xk_queued.h (drivers, transports), xk_record.h (flight recorder), xk_vps.h (other
+ * VPs), xk_node.h and xk_graph.h (who has the graph).
  */
 #ifndef XK_PROTO_H
 #define XK_PROTO_H
@@ -132,7 +132,7 @@ struct xk_proto {
 	 * in a conf that passed to what will hold, for who asks; NULL: unset says it all. */
 	int  (*check)(const void *conf, char *why, size_t n);
 	void (*fill)(void *conf);
-	const char *const *drops, *const *counts;  /* names, NULL last, index = number */
+	const char *const *drops, *const *counts, *const *events; /* names, NULL last, index = number; events: xk_record.h */
 	const struct xk_demux *demux;     /* its header; NULL: no device decides about its messages */
 	/* Drivers: does a call of it wait for its device with this conf, and why?  NULL: never. */
 	bool (*waits)(const void *conf, char *why, size_t n);

@@ -69,18 +69,22 @@ static bool bring(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest
 static void vp_flush_one(struct xk_vp *vp, unsigned i)
 {
 	struct xk_vp *to = vp->set->all[vp->out[i].to];
+	enum xk_rec_handoff how = XK_REC_POSTED;
 	uint32_t n = vp->out[i].n;
 
 	/* Ours no more once pushed: count first. */
 	if (brings(vp->set) && !xk_vp_is_io(to) && bring(to, vp->out[i].first, vp->out[i].last, n)) {
 		xk_count_add(vp->posted_out, n);
+		how = XK_REC_BROUGHT;
 	} else if (xk_vp_inbox_push(to, vp->out[i].first, vp->out[i].last, n)) {
 		xk_count_add(vp->posted_out, n);
 	} else {
+		how = XK_REC_FULL;
 		xk_count_add(vp->inbox_drops, n);
 		vp->out[i].last->link = NULL;
 		msgs_free(vp->out[i].first);
 	}
+	xk_vp_record(vp, XK_REC_HANDOFF, 0, vp->out[i].to, n, how);
 }
 
 void xk_vp_flush(struct xk_vp *vp)

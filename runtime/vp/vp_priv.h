@@ -53,6 +53,7 @@ struct xk_worker {
 	struct xk_thread *thread;
 	struct xk_memhot  hot;           /* free buffers, from the VP that had a turn for the one that has */
 	struct xk_worker_stats stats;    /* filled when the thread ends, and live counters */
+	struct xk_recorder recorder;     /* what it did last */
 	struct vp_background *background; /* other work, NULL: it sleeps */
 	/* Written by others. */
 	uint64_t         *kicked XK_ALIGNED;  /* bitmap: somebody left work for slot i */
@@ -80,7 +81,14 @@ static inline bool xk_vp_locks(const struct xk_vp *vp)
 {
 	return vp->set->arch.entry == XK_ENTRY_LOCK;
 }
-static inline void xk_vp_lock(struct xk_vp *vp) { xk_lock_take(vp->set->arch.lock, &vp->lock, &vp->lockstat); }
+/* vp_recorder.c: somebody had to wait for vp's lock, and has it. */
+void vp_record_wait(struct xk_vp *vp);
+static inline void xk_vp_lock(struct xk_vp *vp)
+{
+	xk_lock_take(vp->set->arch.lock, &vp->lock, &vp->lockstat);
+	if (XK_UNLIKELY(vp->lockstat.contended != vp->waits))
+		vp_record_wait(vp);
+}
 static inline bool xk_vp_trylock(struct xk_vp *vp) { return xk_lock_try(vp->set->arch.lock, &vp->lock, &vp->lockstat); }
 static inline void xk_vp_unlock(struct xk_vp *vp) { xk_lock_drop(vp->set->arch.lock, &vp->lock, &vp->lockstat); }
 
@@ -165,6 +173,21 @@ struct xk_handoffs *xk_vp_handoffs(void);
 
 /* vp_carry.c: brings them, and what comes of it.  Inside no VP. */
 void xk_vp_carry(struct xk_vpset *set, xk_ns now);
+
+/* ---- flight recorders, vp_recorder.c ------------------------------------------------------- */
+
+/* XK_E_NOMEM.  When VPs and workers are there; free is legal always. */
+int  vp_recorders_new(struct xk_vpset *set);
+void vp_recorders_free(struct xk_vpset *set);
+
+/* Inside vp: so many messages were done, if any, by a worker: xk_mem_here(). */
+static inline void vp_record_turn(struct xk_vp *vp, unsigned done, unsigned who)
+{
+	if (done == 0)
+		return;
+	xk_vp_record(vp, XK_REC_TURN, 0, who, done, vp->singly);
+	vp->singly = 0;
+}
 
 /* ---- running, vp_unit.c -------------------------------------------------------------------- */
 

@@ -239,6 +239,8 @@ int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk
 		err = make_modes(set);
 	if (err == XK_OK)
 		err = make_workers(set);
+	if (err == XK_OK)
+		err = vp_recorders_new(set);
 	if (err == XK_E_NOTSUP)
 		goto nocode;
 	if (err != XK_OK)
@@ -288,6 +290,7 @@ uint64_t xk_vpset_free(struct xk_vpset *set)
 	if (set->pool != NULL)
 		leaked = xk_mempool_free(set->pool);
 	xk_shared_free(set->shared);
+	vp_recorders_free(set);
 	xk_vpsim_free(set);
 	xk_free(set);
 	return leaked;

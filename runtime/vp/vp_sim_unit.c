@@ -20,6 +20,7 @@ unsigned xk_vpsim_unit(struct xk_vp *vp, unsigned budget)
 	vp_hand_over(vp);
 	xk_count(vp->units);
 	xk_count_add(vp->messages, done);
+	vp_record_turn(vp, done, who);
 	if (XK_UNLIKELY(vp->set->heat != NULL))
 		vp_heat_add(vp, done, who);
 	return done;

@@ -204,14 +204,17 @@ static XK_NOINLINE unsigned vp_catch_up(struct xk_vp *vp, unsigned budget)
 
 static inline unsigned vp_run_timers(struct xk_vp *vp, unsigned budget)
 {
-	unsigned done = 0;
+	unsigned done = 0, ran;
 
 	if (!xk_wheel_wants(&vp->wheel, vp->now))
 		return 0;
 	/* A tick in which none is due only moves the wheel. */
 	if (!vp->set->clock.is_virtual && (vp->npolling != 0 || vp_has_waiting(vp)) && xk_wheel_next(&vp->wheel) <= vp->now)
 		done = vp_catch_up(vp, budget);
-	return done + xk_wheel_run(&vp->wheel, vp->now, 64);
+	ran = xk_wheel_run(&vp->wheel, vp->now, 64);
+	if (ran != 0)
+		xk_vp_record(vp, XK_REC_TIMERS, 0, ran, vp->wheel.armed, 0);
+	return done + ran;
 }
 
 void xk_vp_take_brought(struct xk_vp *vp, struct xk_msg *newest)
@@ -232,6 +235,7 @@ void xk_vp_run_brought(struct xk_vp *vp)
 	xk_vp_flush(vp);
 	xk_count(vp->units);
 	xk_count_add(vp->messages, done);
+	vp_record_turn(vp, done, who);
 	if (XK_UNLIKELY(vp->set->heat != NULL))
 		vp_heat_add(vp, done, who);
 }
@@ -243,6 +247,8 @@ unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget)
 	done += vp_unit_now(vp, budget);
 	xk_count(vp->units);
 	xk_count_add(vp->messages, done);
+	if (done != 0)
+		vp_record_turn(vp, done, xk_mem_here());
 	return done;
 }
 
@@ -261,6 +267,8 @@ unsigned xk_vp_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *i
 	*idle = n == 0;
 	xk_count_add(vp->units, units);
 	xk_count_add(vp->messages, total);
+	if (total != 0)
+		vp_record_turn(vp, total, xk_mem_here());
 	return total;
 }
 

@@ -272,6 +272,11 @@ static void sleep_not(struct xk_worker *w)
 		xk_thread_yield();
 }
 
+static void record(struct xk_worker *w, enum xk_rec_kind kind, uint32_t n, uint64_t a, uint64_t b)
+{
+	xk_recorder_put(&w->recorder, w->now, xk_rec_what(kind, 0, n), a, b);
+}
+
 static void sleep_a_while(struct xk_worker *w)
 {
 	int fds[MAX_FDS];
@@ -298,7 +303,10 @@ static void sleep_a_while(struct xk_worker *w)
 			xk_thread_yield();
 	} else {
 		xk_count(w->stats.sleeps);
+		record(w, XK_REC_SLEEP, n, t, 0);
 		xk_event_wait(&w->event, t, fds, n);
+		w->now = xk_clock_read(&w->set->clock);
+		record(w, XK_REC_WAKE, 0, 0, 0);
 	}
 	if (w->mode->wakes != NULL)
 		w->mode->wakes(w);
@@ -395,6 +403,8 @@ void xk_worker_main(void *arg)
 		before = w->now;
 		n = work(w);
 		w->now = xk_clock_read(&w->set->clock);
+		if (n != 0)
+			xk_recorder_put(&w->recorder, before, xk_rec_what(XK_REC_ROUND, 0, 0), n, w->now);
 		if (XK_UNLIKELY(w->mode->noted != NULL))
 			w->mode->noted(w, n, before);
 		xk_count_add(w->stats.messages, n);

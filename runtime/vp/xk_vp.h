@@ -25,6 +25,7 @@
 #include "runtime/base/xk_heap.h"
 #include "runtime/base/xk_hist.h"
 #include "runtime/base/xk_rand.h"
+#include "runtime/base/xk_recorder.h"
 #include "runtime/mem/xk_mem.h"
 #include "runtime/mem/xk_shared.h"
 #include "runtime/msg/xk_msg_inline.h"
@@ -96,6 +97,8 @@ struct xk_vp {
 	void             *owner;          /* of upi: the graph */
 	uint32_t          nposted;        /* of upi: rings posted by sessions here (xk_ddp.h) */
 	unsigned          nwarm;          /* see xk_vp_warm */
+	struct xk_recorder recorder;      /* what happened here last (xk_recorder.h) */
+	uint64_t          singly;         /* frames that came in one by one since the last record of a turn */
 	struct xk_wheel   wheel;
 	const void       *warm[XK_VP_WARM] XK_ALIGNED;
 	struct xk_memvp   mem XK_ALIGNED;
@@ -137,6 +140,7 @@ struct xk_vp {
 	struct xk_call   *calls;
 	struct xk_lock    lock XK_ALIGNED;    /* entry `lock`: guards all of the above; nests in nothing */
 	struct xk_lockstat lockstat;          /* of it */
+	uint64_t          waits, waited_ns;   /* of its contended and wait_ns, what the recorder has */
 	uint16_t          carrier;        /* a connection's, domain NONE: the I/O thread that brought a message last; 0: none */
 	uint32_t          inbox_taken XK_ALIGNED;
 } __attribute__((aligned(4096)));
@@ -290,6 +294,8 @@ struct xk_vpset {
 	struct xk_heat   *heat;      /* who has run how much (xk_heat.h); NULL: nobody has asked */
 	const struct vp_units *units; /* simulated, or on stacks of a pool; NULL: neither */
 	struct xk_stacks *stacks;    /* arch.stacks, else NULL */
+	struct xk_rec    *records;   /* rings of all VPs, then of all workers, and their bytes */
+	size_t            nrecords;
 };
 
 int  xk_vpset_new(struct xk_vpset **set, const struct xk_arch *a, const struct xk_mem_conf *mem,
@@ -350,6 +356,17 @@ void xk_vp_table_unwrite(struct xk_vp *vp);
 
 /* The earliest of vp; XK_NS_NEVER: there is none. */
 xk_ns xk_vp_due(const struct xk_vp *vp);
+
+/*
+ * Flight recorders: one of each VP, then one of each worker.  The i-th, *is_worker and its number (of a VP: its `at`);
+ * NULL: there are no more.  They stay as long as the set.  Any thread, and a handler of signals.
+ */
+const struct xk_recorder *xk_vpset_recorder(const struct xk_vpset *set, unsigned i, bool *is_worker, unsigned *no);
+/* Inside vp: something happened at a node, or at none (0). */
+static inline void xk_vp_record(struct xk_vp *vp, enum xk_rec_kind kind, unsigned node, uint32_t n, uint64_t a, uint64_t b)
+{
+	xk_recorder_put(&vp->recorder, vp->now, xk_rec_what(kind, node, n), a, b);
+}
 
 /* A line of memory that most turns of vp touch: a worker with many VPs fetches it
  * while it runs the one before.  Before workers start; what is too many is ignored. */

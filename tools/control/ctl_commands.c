@@ -169,5 +169,6 @@ const struct ctl_command ctl_commands[] = {
 	{ "snapshot", "all counters as one document", counters_args, false, ctl_cmd_snapshot },
 	{ "counters", "a descriptor of the memory that the counters are in, to read them without asking", NULL, false,
 	  ctl_cmd_counters },
+	{ "record", "what happened last: a descriptor of a recording of all flight recorders", NULL, false, ctl_cmd_record },
 	{ NULL, NULL, NULL, false, NULL }
 };

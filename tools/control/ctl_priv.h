@@ -151,6 +151,7 @@ int ctl_cmd_trace(struct ctl_call *k);
 int ctl_cmd_capture(struct ctl_call *k);
 int ctl_cmd_inject(struct ctl_call *k);
 int ctl_cmd_counters(struct ctl_call *k);
+int ctl_cmd_record(struct ctl_call *k);
 int ctl_cmd_metrics(struct ctl_call *k);
 int ctl_cmd_snapshot(struct ctl_call *k);
 

@@ -3,7 +3,8 @@
  * vp_ctl.c - vp-ctl: looks at a running graph and changes what may be changed.
  *
  * The running side says what it can do (describe), so this one knows commands and arguments
- * only from there; top, dot, metrics, export and snapshot are made here, from counters in shared memory.
+ * only from there; top, dot, metrics, export and snapshot are made here, from counters in shared memory, and
+ * recordings are read here.
  */
 #include "tools/vp-ctl/vpc.h"
 
@@ -242,6 +243,7 @@ static int help(struct vpc *o)
 		printf("  top            rates, again and again (-n, -d); top vps, nodes, connections\n"
 		       "  dot            a drawing of the graph, with rates (-d)\n"
 		       "  export         metrics over HTTP at a port of 127.0.0.1 (9464)\n"
+		       "  recording      a file of record's, or of a crash: recording FILE [text|trace]\n"
 		       "  list           running graphs\n  raw            one request as JSON\n");
 		json_array_foreach(json_object_get(result, "commands"), i, cmd) {
 			printf("  %-14s %s\n", json_string_value(json_object_get(cmd, "name")),
@@ -327,6 +329,7 @@ static int work(struct vpc *o)
 	static const struct { const char *name; int (*run)(struct vpc *); unsigned max; } own[] = {
 		{ "help", help, 1 }, { "describe", help, 1 }, { "metrics", metrics, 2 }, { "snapshot", snapshot, 2 },
 		{ "raw", raw, VPC_WORDS }, { "top", vpc_top, 2 }, { "dot", vpc_dot, 1 }, { "export", vpc_export, 2 },
+		{ "record", vpc_record, 2 },
 	};
 	int code = vpc_open(o);
 
@@ -345,7 +348,10 @@ int main(int argc, char **argv)
 
 	xk_json_start("vp-ctl", VPC_REFUSED);
 	vpc_options(&o, argc, argv);
-	code = strcmp(o.word[0], "list") == 0 ? vpc_list(&o, stdout) : work(&o);
+	if (strcmp(o.word[0], "list") == 0)
+		code = vpc_list(&o, stdout);
+	else
+		code = strcmp(o.word[0], "recording") == 0 ? vpc_recording(&o) : work(&o);
 	if (o.fd >= 0)
 		close(o.fd);
 	if (o.passed >= 0)

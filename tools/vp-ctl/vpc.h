@@ -71,5 +71,8 @@ void vpc_ladder_page(FILE *f, const json_t *ways);
 int  vpc_top(struct vpc *o);
 int  vpc_dot(struct vpc *o);
 int  vpc_export(struct vpc *o);
+/* vpc_record.c: a recording of the running graph, shown, or kept in a file; a file's, shown: no graph is needed. */
+int  vpc_record(struct vpc *o);
+int  vpc_recording(const struct vpc *o);
 
 #endif

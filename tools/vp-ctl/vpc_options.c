@@ -25,6 +25,8 @@ static const char doc[] =
 	"  top [vps|nodes|connections], metrics, snapshot  counters\n"
 	"  export [PORT]             metrics over HTTP at 127.0.0.1, for a scraper\n"
 	"  dot                       a drawing of the graph, with rates\n"
+	"  record [FILE]             what happened last, shown or kept\n"
+	"  recording FILE [trace]    such a file, or a crash's: text, or for Perfetto\n"
 	"  reset, stop               measuring begins anew; the run ends in order\n"
 	"  list, help, raw JSON      running graphs; all commands; one request\n"
 	"\n"

@@ -277,7 +277,10 @@ static int run(struct work *w)
 /* The graph goes first: its last messages may still be captured. */
 static int take_down(struct work *w, int code)
 {
-	uint64_t leaked = xk_graph_free(w->g);
+	uint64_t leaked;
+
+	vpr_record_close();
+	leaked = xk_graph_free(w->g);
 
 	if (!vpr_capture_close(w->o) && code == VPR_OK)
 		code = VPR_FAILED;
@@ -307,6 +310,8 @@ static int work(struct work *w)
 	code = bring_up(w);
 	if (code == VPR_OK)
 		code = open_control(w);
+	if (code == VPR_OK)
+		code = vpr_record_open(w->o, w->g, w->e);
 	if (code == VPR_OK)
 		code = vpr_confine(w->o, w->ctl != NULL ? ctl_path(w->ctl) : NULL, w->e);
 	if (code == VPR_OK)

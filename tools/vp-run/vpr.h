@@ -46,6 +46,7 @@ struct vpr {
 	const char *duration, *warmup, *messages, *warmup_messages;
 	const char *stats, *fairness, *log, *cpus, *seed, *path;
 	const char *processors, *machine, *decisions, *timeline, *heat;
+	const char *recording, *record_on;
 	const char *untrusted;           /* the file is: drivers that it may use all the same, commas between */
 	const char *user;                /* who runs the graph when it is up */
 	FILE       *decided;             /* the open file of decisions */
@@ -121,6 +122,11 @@ bool vpr_decisions_close(struct vpr *o);
 /* vpr_timeline.c: the same of what simulated processors ran. */
 int  vpr_timeline_open(struct vpr *o, const struct xk_graph *g, struct xk_errs *e);
 bool vpr_timeline_close(struct vpr *o);
+
+/* vpr_record.c: what happened last is written when a fault ends the process, or at a drop: from now on, with a graph that
+ * is up and before files are forbidden; VPR_OK, or the program's exit code.  No more, before the graph goes; legal always. */
+int  vpr_record_open(const struct vpr *o, struct xk_graph *g, struct xk_errs *e);
+void vpr_record_close(void);
 
 /* vpr_heat.c: where a file of this path is, of malloc; NULL: no memory. */
 char *vpr_folder(const char *path);

@@ -33,7 +33,7 @@ static const char doc[] =
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
        OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL, OPT_LAYER_TIMES, OPT_MESSAGES, OPT_WARMUP_MESSAGES,
        OPT_PROCESSORS, OPT_MACHINE, OPT_DECISIONS, OPT_KEEP, OPT_JOIN, OPT_TIMELINE, OPT_HEAT, OPT_PLUGIN,
-       OPT_HOSTS, OPT_WITHIN, OPT_AGENT, OPT_UNTRUSTED, OPT_USER };
+       OPT_HOSTS, OPT_WITHIN, OPT_AGENT, OPT_UNTRUSTED, OPT_USER, OPT_RECORDING, OPT_RECORD_ON };
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (else the graph's)", 0 },
@@ -52,6 +52,8 @@ static const struct argp_option options[] = {
 	{ "decisions", OPT_DECISIONS, "FILE", 0, "Write who was chosen to run what (schedule fifo)", 0 },
 	{ "timeline", OPT_TIMELINE, "FILE", 0, "Write what simulated processors ran (Perfetto)", 0 },
 	{ "heat", OPT_HEAT, "FILE.svg", 0, "Draw which worker ran what; in JSON, too", 0 },
+	{ "recording", OPT_RECORDING, "FILE", 0, "Where a crash leaves what happened last", 0 },
+	{ "record-on", OPT_RECORD_ON, "NODE.DROP", 0, "Write that at the first such drop, too", 0 },
 	{ "log", OPT_LOG, "udp:5,*:2", 0, "Levels of messages, 0 to 5, by protocol or node", 0 },
 	{ "cpus", OPT_CPUS, "0-3,5", 0, "Processors allowed", 0 },
 	{ "seed", OPT_SEED, "N", 0, "Of all random numbers", 0 },
@@ -142,8 +144,9 @@ static void check_ranks(const struct vpr *o, struct argp_state *state)
 		argp_error(state, "--within belongs to -n, --hosts or --join=ROOT:PORT");
 	if (o->join && ours)
 		argp_error(state, "--join and -n: either others start the ranks, or -n and --hosts do");
-	if (ours && (o->has_control || o->ncapture != 0 || o->decisions != NULL || o->timeline != NULL || o->heat != NULL))
-		argp_error(state, "-n: ranks cannot share a file of --control, --capture, --decisions, --timeline or --heat");
+	if (ours && (o->has_control || o->ncapture != 0 || o->decisions != NULL || o->timeline != NULL || o->heat != NULL ||
+		     o->recording != NULL))
+		argp_error(state, "-n: ranks cannot share a file of --control, --capture, --decisions, --timeline, --heat or --recording");
 	if ((o->join || ours) && o->narg > VPR_ARGS - VPR_TOLD)
 		argp_error(state, "at most %u arguments", VPR_ARGS - VPR_TOLD);
 }
@@ -210,6 +213,8 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_AGENT: o->agent = arg; break;
 	case OPT_TIMELINE: o->timeline = arg; break;
 	case OPT_HEAT: o->heat = arg; break;
+	case OPT_RECORDING: o->recording = arg; break;
+	case OPT_RECORD_ON: o->record_on = arg; break;
 	case OPT_LAYER_TIMES: o->layer_times = true; break;
 	case ARGP_KEY_ARG: add_arg(o, arg, state); break;
 	case ARGP_KEY_END:

@@ -85,6 +85,7 @@ static void cb_establish(struct tcp_sess *ts, const struct tcp_arrival *a, const
 	cb->recover = h->iss;
 	tcp_negotiate(cb, &e, &syn);
 	cb->state = TCP_S_ESTABLISHED;
+	tcp_record_state(ts, TCP_S_SYN_RCVD);
 	tcp_rec_init(cb);
 	if (!h->sent_again && h->sent_us != 0)
 		tcp_rtt_sample(cb, e.now_us - h->sent_us);
@@ -119,6 +120,7 @@ static int offer(struct tcp_sess *ts, const struct xk_enable *e)
 	if (err >= 0)
 		return XK_OK;
 	tcp_cb(ts)->state = TCP_S_CLOSED;
+	tcp_record_state(ts, TCP_S_ESTABLISHED);
 	xk_close(&ts->s);
 	return err;
 }

@@ -39,8 +39,11 @@ static struct xk_msg *payload(struct xk_rep *r, const struct tcp_seg *g, const s
 /* The peer's FIN stands at rcv_nxt. */
 static void fin_here(struct tcp_sess *ts, struct tcp_acts *a)
 {
+	unsigned was = tcp_cb(ts)->state;
+
 	tcp_cb(ts)->rcv_nxt++;
 	tcp_input_fin(tcp_cb(ts), a);
+	tcp_record_state(ts, was);
 	tcp_reass_free(ts);
 	tcp_notify_close(ts);
 	/* Whoever ends its side at this gets one segment: our FIN carries the acknowledgement of the peer's. */
@@ -165,11 +168,13 @@ static void carry_out(struct tcp_sess *ts, const struct tcp_env *e, const struct
 bool tcp_act(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m)
 {
 	struct tcp_env e = tcp_env(ts->s.rep);
+	unsigned was = tcp_cb(ts)->state;
 	struct tcp_acts a;
 
 	xk_count(e.count[TCP_COUNT_SLOW]);
 	tcp_cb(ts)->segs_in++;
 	tcp_input(tcp_cb(ts), &e, g, &a);
+	tcp_record_state(ts, was);
 	if (XK_UNLIKELY(a.acts & TCP_A_REUSE))
 		return false;
 	carry_out(ts, &e, g, &a, m);

@@ -49,10 +49,12 @@ void tcp_finish(struct tcp_sess *ts, int err)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 	bool held = tcp_held(ts) && !(cb->flags & TCP_F_ORPHAN);
+	unsigned was = cb->state;
 
-	if (cb->state == TCP_S_CLOSED)
+	if (was == TCP_S_CLOSED)
 		return;
 	cb->state = TCP_S_CLOSED;
+	tcp_record_state(ts, was);
 	if (err != XK_OK)
 		cb->err = err = reason(cb, err);
 	xk_count(ts->s.rep->count[TCP_COUNT_CLOSED]);
@@ -74,13 +76,15 @@ void tcp_finish(struct tcp_sess *ts, int err)
 void tcp_shutdown(struct tcp_sess *ts)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
+	unsigned was = cb->state;
 
-	if ((cb->flags & TCP_F_FIN_QUEUED) || cb->state == TCP_S_CLOSED)
+	if ((cb->flags & TCP_F_FIN_QUEUED) || was == TCP_S_CLOSED)
 		return;
 	cb->flags |= TCP_F_FIN_QUEUED | TCP_F_DRAINING;
-	if (cb->state == TCP_S_SYN_SENT || cb->state == TCP_S_SYN_RCVD)
+	if (was == TCP_S_SYN_SENT || was == TCP_S_SYN_RCVD)
 		return;
-	cb->state = tcp_next[cb->state][TCP_E_CLOSE];
+	cb->state = tcp_next[was][TCP_E_CLOSE];
+	tcp_record_state(ts, was);
 	guard(ts);
 	tcp_output(ts);
 	unguard(ts);

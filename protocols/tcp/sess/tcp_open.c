@@ -101,6 +101,7 @@ static void connect(struct tcp_sess *ts)
 	struct tcp_cb *cb = tcp_cb(ts);
 
 	cb->state = TCP_S_SYN_SENT;
+	tcp_record_state(ts, TCP_S_CLOSED);
 	cb->iss = hidden.isn;
 	cb->ts_off = hidden.ts_off;
 	cb->snd_una = cb->snd_nxt = cb->snd_max = cb->snd_up = cb->iss;

@@ -232,6 +232,15 @@ static inline void tcp_key(struct xk_key *k, uint64_t pair, uint32_t ports)
 }
 void tcp_flowkey(struct xk_flowkey *f, const struct xk_key *k);
 
+/* ---- tcp_record.c --------------------------------------------------------------------------------- */
+
+/* Behind the states; ORDER TCP_EV. */
+enum tcp_ev { TCP_EV_TIMEOUT = TCP_S_COUNT, TCP_EV_PROBE, TCP_EV_GIVE_UP };
+extern const char *const tcp_events[];
+/* It was in state `was`: where it is in another one by now, the recorder is told. */
+void tcp_record_state(struct tcp_sess *ts, unsigned was);
+void tcp_record(struct tcp_sess *ts, enum tcp_ev ev);
+
 /* ---- tcp_reass.c ---------------------------------------------------------------------------------- */
 
 /* The replica's slab; fini when no session is left. */

@@ -29,6 +29,7 @@ static bool tried(const struct tcp_cb *cb)
 static void give_up(struct tcp_sess *ts, const struct tcp_env *e, bool reset)
 {
 	xk_count(e->count[TCP_COUNT_TIMED_OUT]);
+	tcp_record(ts, TCP_EV_GIVE_UP);
 	if (reset)
 		tcp_send_rst(ts);
 	tcp_finish(ts, XK_E_TIMEDOUT);
@@ -54,6 +55,7 @@ static void syn_again(struct tcp_sess *ts, const struct tcp_env *e)
 		return;
 	}
 	cb->retries++;
+	tcp_record(ts, TCP_EV_TIMEOUT);
 	tell_doubt(ts);
 	/* RFC 5681 3.1: a SYN was lost, so begin with one segment. */
 	cb->cwnd = cb->mss;
@@ -77,6 +79,7 @@ static void rexmt(struct tcp_sess *ts, const struct tcp_env *e)
 		return;
 	}
 	cb->retries++;
+	tcp_record(ts, TCP_EV_TIMEOUT);
 	tell_doubt(ts);
 	tcp_rec_timeout(cb, e);
 	tcp_output(ts);
@@ -112,6 +115,7 @@ static void persist(struct tcp_sess *ts, const struct tcp_env *e)
 		wait = cb->tune->persist_min;
 	tcp_timer_arm(cb, e, TCP_T_PERSIST, wait < cb->tune->persist_max ? (uint32_t)wait : cb->tune->persist_max);
 	xk_count(e->count[TCP_COUNT_PERSIST]);
+	tcp_record(ts, TCP_EV_PROBE);
 	tcp_stalled_note(ts);
 	tcp_send_probe(ts, cb->snd_una - 1);
 }

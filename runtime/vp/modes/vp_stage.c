@@ -470,6 +470,7 @@ unsigned xk_stage_unit(struct xk_vp *vp, unsigned budget)
 		tell_others(l);
 	xk_count(vp->units);
 	xk_count_add(vp->messages, done);
+	vp_record_turn(vp, done, xk_mem_here());
 	return done;
 }
 

@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# recorder.t - flight recorders of a run: under every threading architecture what happened last can be asked for, kept
+# and shown; a run that a signal ends leaves it; so does the first drop that --record-on names, the same bytes
+# for the same simulated run.
+# Nothing here waits for a time: graphs run until they are stopped.
+
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+run=$top_builddir/vp-run
+ctl=$top_builddir/vp-ctl
+file=$top_srcdir/graphs/udp-presets.lua
+unset VP_GRAPH_PATH VP_CONTROL
+XDG_RUNTIME_DIR=$tmp/run
+export XDG_RUNTIME_DIR
+mkdir -m 700 "$tmp/run" || exit 1
+sock=$tmp/s
+ulimit -c 0
+
+env=
+graph=
+trap '[ -z "$graph" ] || kill -KILL "$graph" 2>/dev/null; rm -rf "$tmp"' EXIT
+
+# start ARG...: a graph that runs until it is stopped, at $sock.
+start() {
+	$env "$run" --control="$sock" "$@" >"$tmp/out" 2>"$tmp/err" &
+	graph=$!
+	"$ctl" -s "$sock" --wait 60s show runtime >/dev/null || { cat "$tmp/err"; return 1; }
+}
+stop() {
+	kill "$graph"
+	wait "$graph"
+	code=$?
+	graph=
+	[ $code -eq 0 ] || { echo "exit code $code"; cat "$tmp/err"; return 1; }
+}
+
+# has FILE WORD...: a line for each of these, as they stand behind the ring's number.
+has() {
+	in=$1
+	shift
+	for word; do
+		grep -Eq "^ *[0-9]+\.[0-9]{9}  (vp|worker) +[0-9]+ +$word( |$)" "$in" || { echo "no '$word':"; head -20 "$in"; return 1; }
+	done
+}
+# Records are in the order of time.
+ordered() { awk '!/^#/ { if ($1 + 0 < last) exit 1; last = $1 + 0 }' "$1"; }
+
+asked() {
+	start -d 1h "$file" preset="$1" conns=4 count=0 || return 1
+	until_ok 60 sh -c '"$0" -s "$1" record | grep -q " ran "' "$ctl" "$sock" || { echo "nothing ran"; return 1; }
+	rm -f "$tmp/r"
+	"$ctl" -s "$sock" record "$tmp/r" >/dev/null && stop || return 1
+	"$ctl" recording "$tmp/r" >"$tmp/text" || return 1
+	grep -q "^# graph .*, threading $1; asked for at" "$tmp/text" || { head -3 "$tmp/text"; return 1; }
+	! grep -q "is short" "$tmp/text" && has "$tmp/text" ran && ordered "$tmp/text"
+}
+for preset in $(presets); do
+	ok "$preset: what happened last is asked for and kept" asked "$preset"
+done
+
+# ---- files ------------------------------------------------------------------------------------
+
+stays() {
+	echo mine >"$tmp/mine"
+	start -d 1h "$file" count=0 || return 1
+	refused=0
+	"$ctl" -s "$sock" record "$tmp/mine" 2>"$tmp/why" && refused=1
+	stop && [ $refused -eq 0 ] && grep -q "File exists" "$tmp/why" && [ "$(cat "$tmp/mine")" = mine ]
+}
+ok "a file that is there stays" stays
+ok "a file that is no recording is refused" says "is no recording" code 1 "$ctl" recording "$file"
+ok "a file that is not there is told of" says "No such file" code 1 "$ctl" recording "$tmp/not-there"
+ok "a folder is refused" says "is no file" code 1 "$ctl" recording "$tmp"
+ok "a form that there is not is told of" says "text|trace" code 2 "$ctl" recording "$tmp/r" html
+ok "a recording without a file is told of" says "needs a file" code 2 "$ctl" recording
+
+trace() {
+	"$ctl" recording "$tmp/r" trace >"$tmp/t.json" || return 1
+	jq -e '[.traceEvents[] | select(.ph == "X" and .pid == 0)] | length > 0' "$tmp/t.json" >/dev/null || { head -5 "$tmp/t.json"; return 1; }
+	jq -e 'all(.traceEvents[] | select(.ph == "X"); .dur >= 0 and .ts >= 0) and .otherData.whole' "$tmp/t.json" >/dev/null
+}
+ok "workers' rounds are slices of a trace" trace
+
+# ---- ends --------------------------------------------------------------------------------------
+
+# killed SIGNAL NUMBER FILE ARG...: it dies of it as it would, and the recording says so.
+killed() {
+	sig=$1 no=$2 where=$3
+	shift 3
+	start -d 1h "$@" "$file" count=0 || return 1
+	kill -"$sig" "$graph"
+	wait "$graph"
+	code=$?
+	pid=$graph graph=
+	[ $code -eq $((128 + no)) ] || { echo "exit code $code"; cat "$tmp/err"; return 1; }
+	[ -n "$where" ] || where=$tmp/run/xkvp/vp-run.$pid.recording
+	grep -qF "vp-ctl recording $where" "$tmp/err" || { cat "$tmp/err"; return 1; }
+	"$ctl" recording "$where" >"$tmp/text" && grep -q "; signal $no at" "$tmp/text" && has "$tmp/text" ran && ! grep -q "is short" "$tmp/text"
+}
+ok "SIGSEGV leaves a recording where control sockets are" killed SEGV 11 ""
+ok "SIGABRT, as of a panic, in the file that was given" killed ABRT 6 "$tmp/abrt" --recording "$tmp/abrt"
+if env --default-signal=QUIT true 2>/dev/null; then
+	env="env --default-signal=QUIT" # what a shell starts behind '&' ignores it
+	ok "SIGQUIT, of somebody who sees it hang" killed QUIT 3 "$tmp/quit" --recording "$tmp/quit"
+	env=
+else
+	skip "SIGQUIT" "this env has no --default-signal"
+fi
+
+good_end() { "$run" --virtual --recording "$tmp/unused" -d 1ms "$file" >/dev/null && ! [ -e "$tmp/unused" ]; }
+ok "a run that ends well leaves none" good_end
+ok "a file that is there is not written" says "File exists" code 1 "$run" --virtual --recording "$tmp/mine" -d 1ms "$file"
+
+# ---- drops ---------------------------------------------------------------------------------------
+
+# A driver that loses one frame in a hundred.
+lossy() { "$run" --virtual --seed 7 "$@" "$top_srcdir/graphs/tcp-transfer.lua" loss=1% conns=4 count=200; }
+at_drop() {
+	for f in one two; do
+		lossy --record-on impair.lost --recording "$tmp/$f" >/dev/null 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
+		grep -qF "a drop: what happened before it: vp-ctl recording $tmp/$f" "$tmp/err" || { cat "$tmp/err"; return 1; }
+	done
+	cmp "$tmp/one" "$tmp/two" && "$ctl" recording "$tmp/one" >"$tmp/text" || return 1
+	grep -q "; drop at impair: lost at " "$tmp/text" && has "$tmp/text" ran event && ordered "$tmp/text" || return 1
+	tail -n 1 "$tmp/text" | grep -q " drop     impair: lost, 1 message of 1514 bytes$" || { tail -n 3 "$tmp/text"; return 1; }
+	grep -q "event    .*ESTABLISHED, ports [0-9]*-[0-9]* with 10.0.0.[12]$" "$tmp/text"
+}
+ok "the first drop of a kind, the same bytes for the same simulated run" at_drop
+ok "a node that there is not" says "is not NODE.DROP" code 2 lossy --record-on nobody.lost
+ok "a drop that there is not is told with those that there are" says "has no drop 'found', but no memory" code 2 lossy --record-on impair.found
+no_such() { lossy --record-on impair.late --recording "$tmp/never" >/dev/null 2>&1; ! [ -e "$tmp/never" ]; }
+ok "no such drop, no recording" no_such
+done_testing

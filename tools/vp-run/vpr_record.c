@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vpr_record.c - a run that ends by a signal of its own fault leaves what its flight recorders had: a recording.
+ *
+ * The same for a panic, which ends in SIGABRT, for SIGQUIT, and, while the run goes on, for a drop that --record-on
+ * names.  The handler makes system calls and no more; then what would have ended the process does: a core is what it
+ * was, and so is the exit code.  Without --recording the file is made where control sockets are; with it, before the
+ * graph runs, so that it can be written when no more files may be opened, and it goes again if nothing was.
+ * Invariant: one recording for a drop, one for a signal; a file that is there already stays as it is.
+ */
+#include "tools/vp-run/vpr.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/sync/xk_sync.h"
+#include "runtime/upi/xk_graph.h"
+#include "tools/control/ctl.h"
+
+static const int fatal[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGQUIT };
+#define FATAL XK_ARRAY_LEN(fatal)
+
+/* A handler has no argument. */
+static struct {
+	const struct xk_graph *g;        /* NULL: no handler is there */
+	struct sigaction       old[FATAL];
+	const char            *given;    /* --recording */
+	int                    fd;       /* of it, -1: none, or it has been written */
+	char                   dir[CTL_PATH_MAX], path[CTL_PATH_MAX + 40];   /* without it; "": none */
+	uint32_t               busy;     /* the process ends */
+	pid_t                  by;       /* the thread that sees to it */
+	struct xk_drop_watch   watch;
+} record;
+
+/* ---- while it may be the end --------------------------------------------------------------- */
+
+static void say(const char *text) { (void)!write(STDERR_FILENO, text, strlen(text)); }
+
+/* Where files of ours alone are; made if need be. */
+static int open_default(void)
+{
+	struct stat st;
+
+	if (*record.path == '\0' || (mkdir(record.dir, 0700) != 0 && errno != EEXIST))
+		return -1;
+	if (lstat(record.dir, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0)
+		return -1;
+	return open(record.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+/* The file of --recording, for the first that asks; else the default one. */
+static void write_out(enum xk_recording_cause cause, uint32_t no)
+{
+	int given = xk_atomic_xchg(&record.fd, -1), fd = given >= 0 ? given : open_default();
+	const char *path = given >= 0 ? record.given : record.path;
+	bool good = fd >= 0 && xk_graph_record(record.g, fd, cause, no) == XK_OK;
+
+	if (fd >= 0)
+		good = close(fd) == 0 && good;
+	say(cause == XK_RECORDING_DROP ? "vp-run: a drop: " : "vp-run: a fatal signal: ");
+	say(good ? "what happened before it: vp-ctl recording " : "what happened before it could not be written to ");
+	say(path);
+	say("\n");
+}
+
+static void give_back(int sig)
+{
+	for (unsigned i = 0; i < FATAL; i++)
+		if (fatal[i] == sig)
+			(void)sigaction(sig, &record.old[i], NULL);
+}
+
+/* A fault comes again when this returns, and finds whoever was there before us; what was sent is sent again. */
+static void on_fatal(int sig, siginfo_t *info, void *context)
+{
+	int err = errno;
+
+	(void)context;
+	if (xk_atomic_xchg(&record.busy, 1u) == 0) {
+		record.by = gettid();
+		write_out(XK_RECORDING_SIGNAL, (uint32_t)sig);
+	} else if (record.by != gettid()) {
+		for (;;)
+			pause();         /* the first one ends us all */
+	}
+	give_back(sig);
+	if (info->si_code <= 0)
+		(void)raise(sig);
+	errno = err;
+}
+
+static void on_drop(void *arg)
+{
+	const struct xk_drop_watch *w = arg;
+
+	write_out(XK_RECORDING_DROP, w->node->no | (uint32_t)w->reason << 16);
+}
+
+/* ---- before and after ------------------------------------------------------------------------- */
+
+/* All that n may drop for, with blanks between. */
+static void say_drops(const struct xk_node *n, char *text, size_t room)
+{
+	size_t at = 0;
+
+	*text = '\0';
+	for (unsigned i = 0; i < XK_DROPS_MAX && xk_drop_name(n->proto, i) != NULL && at < room; i++)
+		at += (size_t)snprintf(text + at, room - at, "%s%s", i != 0 ? ", " : "", xk_drop_name(n->proto, i));
+}
+
+/* The reason of w->node that is called so; false: there is none. */
+static bool find_reason(struct xk_drop_watch *w, const char *word)
+{
+	const char *name;
+
+	for (w->reason = 0; w->reason < XK_DROPS_MAX && (name = xk_drop_name(w->node->proto, w->reason)) != NULL; w->reason++)
+		if (strcmp(name, word) == 0)
+			return true;
+	return false;
+}
+
+/* NODE.DROP, as the run's table names them. */
+static int watch(const struct vpr *o, struct xk_graph *g, struct xk_errs *e)
+{
+	const char *dot = o->record_on != NULL ? strrchr(o->record_on, '.') : NULL;
+	struct xk_drop_watch *w = &record.watch;
+	char drops[1024];
+
+	if (o->record_on == NULL)
+		return VPR_OK;
+	*w = (struct xk_drop_watch){ .fn = on_drop, .arg = w };
+	for (unsigned i = 0; dot != NULL && i < g->nnodes; i++)
+		if (strlen(g->node[i]->name) == (size_t)(dot - o->record_on) &&
+		    strncmp(g->node[i]->name, o->record_on, (size_t)(dot - o->record_on)) == 0)
+			w->node = g->node[i];
+	if (w->node == NULL) {
+		xk_errs_add(e, NULL, 0, 0, "option --record-on: '%s' is not NODE.DROP of a node of the graph", o->record_on);
+		return VPR_USAGE;
+	}
+	if (!find_reason(w, dot + 1)) {
+		say_drops(w->node, drops, sizeof drops);
+		xk_errs_add(e, NULL, 0, 0, "option --record-on: %s has no drop '%s', but %s", w->node->name, dot + 1, drops);
+		return VPR_USAGE;
+	}
+	xk_graph_watch_drop(g, w);
+	return VPR_OK;
+}
+
+static int open_files(const struct vpr *o, struct xk_errs *e)
+{
+	record.fd = -1;
+	record.given = o->recording;
+	if (o->recording != NULL)
+		record.fd = open(o->recording, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (o->recording != NULL && record.fd < 0) {
+		xk_errs_add(e, NULL, 0, 0, "option --recording: %s: %s", o->recording, strerror(errno));
+		return VPR_FAILED;
+	}
+	if (ctl_default_dir(record.dir))
+		snprintf(record.path, sizeof record.path, "%s/vp-run.%d.recording", record.dir, (int)getpid());
+	return VPR_OK;
+}
+
+int vpr_record_open(const struct vpr *o, struct xk_graph *g, struct xk_errs *e)
+{
+	struct sigaction a = { .sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK };
+	int code = watch(o, g, e);
+
+	if (code == VPR_OK)
+		code = open_files(o, e);
+	if (code != VPR_OK)
+		return code;
+	record.g = g;
+	sigemptyset(&a.sa_mask);
+	for (unsigned i = 0; i < FATAL; i++)
+		if (sigaction(fatal[i], &a, &record.old[i]) == 0 && record.old[i].sa_handler == SIG_IGN)
+			(void)sigaction(fatal[i], &record.old[i], NULL); /* as a shell has it for SIGQUIT, behind '&' */
+	return VPR_OK;
+}
+
+void vpr_record_close(void)
+{
+	int fd = record.g != NULL ? xk_atomic_xchg(&record.fd, -1) : -1;
+
+	if (record.g == NULL)
+		return;
+	for (unsigned i = 0; i < FATAL; i++)
+		(void)sigaction(fatal[i], &record.old[i], NULL);
+	record.g = NULL;
+	if (fd < 0)
+		return;
+	close(fd);
+	(void)unlink(record.given);
+}

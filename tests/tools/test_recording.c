@@ -127,7 +127,7 @@ static void numbers_where_there_are_no_names(void)
 	row(2, xk_rec_what(XK_REC_EVENT, 9, 1), 5, 6);
 	row(3, 4242, 5, 6);
 	chunk(0, 0, 0);
-	add_text("node 9\ndrop 9 8\nevent 9 x 1 nothing\nnode 99999999999 a b\n\n \nend\n");
+	add_text("node 9\ndrop 9 8\nevent 9 x 1 nothing\nnode 99999999999 a b\nnode 9 x\n\n \nend\n");
 	CU_ASSERT_TRUE_FATAL(read_file());
 	says("drop     node 9: reason 8, 1 message of 60 bytes\n");
 	says("event    node 9: event 1: 5 6\n");

@@ -123,10 +123,28 @@ static void add(struct rec *r, enum rec_word what, uint32_t node, uint32_t no, c
 	r->name[r->nnames++] = (struct rec_name){ what, node, no, text };
 }
 
-/* Room for two names; what is no line of ours says nothing. */
-static void read_line(struct rec *r, char *line)
+static void read_node(struct rec *r, char *line)
+{
+	const char *protocol;
+	uint32_t node;
+
+	if (!number(&line, &node) || (protocol = word(&line)) == NULL)
+		return;
+	add(r, REC_PROTOCOL, node, 0, protocol);
+	add(r, REC_NODE, node, 0, line);
+}
+
+static void read_text(struct rec *r, enum rec_word what, char *line)
 {
 	uint32_t node, no;
+
+	if (number(&line, &node) && number(&line, &no))
+		add(r, what, node, no, line);
+}
+
+/* At most two names; what is no line of ours says nothing. */
+static void read_line(struct rec *r, char *line)
+{
 	const char *w;
 
 	if (strcmp(line, "end") == 0)
@@ -134,16 +152,16 @@ static void read_line(struct rec *r, char *line)
 	w = word(&line);
 	if (w == NULL)
 		return;
-	if (strcmp(w, "graph") == 0) {
+	if (strcmp(w, "graph") == 0)
 		r->graph = line;
-	} else if (strcmp(w, "threading") == 0) {
+	else if (strcmp(w, "threading") == 0)
 		r->threading = line;
-	} else if (strcmp(w, "node") == 0 && number(&line, &node) && (w = word(&line)) != NULL) {
-		add(r, REC_PROTOCOL, node, 0, w);
-		add(r, REC_NODE, node, 0, line);
-	} else if ((strcmp(w, "drop") == 0 || strcmp(w, "event") == 0) && number(&line, &node) && number(&line, &no)) {
-		add(r, *w == 'd' ? REC_DROP : REC_EVENT, node, no, line);
-	}
+	else if (strcmp(w, "node") == 0)
+		read_node(r, line);
+	else if (strcmp(w, "drop") == 0)
+		read_text(r, REC_DROP, line);
+	else if (strcmp(w, "event") == 0)
+		read_text(r, REC_EVENT, line);
 }
 
 /* Text is shown on terminals. */

@@ -176,12 +176,13 @@ static void put_groups(struct trace *t)
 static void put_all(struct trace *t)
 {
 	const struct rec *r = t->r;
+	uint64_t gone = r->gone < INT64_MAX ? r->gone : INT64_MAX;       /* as large as readers' integers are */
 
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", t->f);
 	put_groups(t);
 	for (size_t i = 0; i < r->nrows; i++)
 		put_row(t, i);
-	fprintf(t->f, "],\n\"otherData\":{\"records\":%zu,\"written_over\":%" PRIu64 ",\"whole\":%s,\"graph\":", r->nrows, r->gone,
+	fprintf(t->f, "],\n\"otherData\":{\"records\":%zu,\"written_over\":%" PRIu64 ",\"whole\":%s,\"graph\":", r->nrows, gone,
 		r->whole ? "true" : "false");
 	put_string(t->f, r->graph);
 	fputs("}}\n", t->f);

@@ -23,7 +23,9 @@ enum xk_rec_kind {
 	XK_REC_TIMERS,           /* timers ran: how many; those that are armed yet */
 	XK_REC_HANDOFF,          /* messages for another one: its number; how many; enum xk_rec_handoff */
 	XK_REC_LOCK,             /* a virtual processor's lock was not free: 0; times until now; ns, where they were measured */
-	XK_REC_ROUND,            /* a worker has been around: 0; messages; when it was */
+	/* A worker has been around: 0, or, of its only one, number + 1 of the virtual processor, which then has no TURN;
+	 * messages, and from bit 32 on frames that came in singly; when it was. */
+	XK_REC_ROUND,
 	XK_REC_SLEEP,            /* a worker falls asleep: descriptors it waits for; at most so many ns */
 	XK_REC_WAKE,             /* and is awake */
 	XK_REC_IN,               /* frames came in at a node, more than one: how many; bytes of the first; connections of them */

@@ -47,6 +47,7 @@ struct xk_worker {
 	struct xk_slot   *slot;
 	unsigned          nslots, no;
 	int               cpu;           /* pinned to it, or -1 */
+	struct xk_vp     *only;          /* owned, with no others: its turns are the worker's rounds; else NULL */
 	uint64_t         *ready;         /* bitmap over slots; the worker's own */
 	xk_ns             next;          /* earliest slot[].next */
 	xk_ns             now;
@@ -192,7 +193,7 @@ static inline void vp_record_turn(struct xk_vp *vp, unsigned done, unsigned who)
 /* ---- running, vp_unit.c -------------------------------------------------------------------- */
 
 /* Units until *deficit is used up or, *idle, one had nothing to do: what the
- * owner of a VP runs in one turn.  Returns messages and timers done. */
+ * owner of a VP runs in one turn.  Returns messages and timers done; who calls it records them. */
 unsigned xk_vp_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle);
 /* Is there something to do besides timers and polling tasks? */
 bool xk_vp_busy(const struct xk_vp *vp);
@@ -233,6 +234,7 @@ static inline unsigned vp_turn_by(const struct vp_units *u, struct xk_vp *vp, un
 	if (XK_UNLIKELY(u != NULL))
 		return u->turn(vp, budget, deficit, idle);
 	done = xk_vp_turn(vp, budget, deficit, idle);
+	vp_record_turn(vp, done, xk_mem_processor);
 	vp_heat(vp, done);
 	return done;
 }

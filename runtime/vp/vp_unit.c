@@ -247,8 +247,7 @@ unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget)
 	done += vp_unit_now(vp, budget);
 	xk_count(vp->units);
 	xk_count_add(vp->messages, done);
-	if (done != 0)
-		vp_record_turn(vp, done, xk_mem_here());
+	vp_record_turn(vp, done, xk_mem_processor);
 	return done;
 }
 
@@ -267,8 +266,6 @@ unsigned xk_vp_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *i
 	*idle = n == 0;
 	xk_count_add(vp->units, units);
 	xk_count_add(vp->messages, total);
-	if (total != 0)
-		vp_record_turn(vp, total, xk_mem_here());
 	return total;
 }
 

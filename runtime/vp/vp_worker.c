@@ -139,8 +139,10 @@ static unsigned visit_owned(struct xk_worker *w, unsigned i)
 	if (w->nslots > 1)
 		xk_memvp_take_hot(&s->vp->mem, &w->hot);
 	total = xk_vp_turn(s->vp, xk_load_relaxed(&w->set->arch.burst), &s->deficit, &idle);
-	if (w->nslots > 1)
+	if (w->nslots > 1) {
 		xk_memvp_leave_hot(&s->vp->mem, &w->hot);
+		vp_record_turn(s->vp, total, w->no + 1);
+	}
 	xk_worker_rest(w, i, idle);
 	xk_vp_step_out(s->vp);
 	return total;
@@ -383,6 +385,20 @@ static void look_again(struct xk_worker *w, struct xk_crowd *crowd)
 		xk_crowd_note(crowd, before, w->now);
 }
 
+/* Of its only VP the turn is the round. */
+static void record_round(struct xk_worker *w, xk_ns before, uint32_t n)
+{
+	uint64_t a = n;
+	uint32_t vp = 0;
+
+	if (XK_LIKELY(w->only != NULL)) {
+		vp = w->only->at + 1u;
+		a |= w->only->singly << 32;
+		w->only->singly = 0;
+	}
+	xk_recorder_put(&w->recorder, before, xk_rec_what(XK_REC_ROUND, 0, vp), a, w->now);
+}
+
 void xk_worker_main(void *arg)
 {
 	struct xk_worker *w = arg;
@@ -404,7 +420,7 @@ void xk_worker_main(void *arg)
 		n = work(w);
 		w->now = xk_clock_read(&w->set->clock);
 		if (n != 0)
-			xk_recorder_put(&w->recorder, before, xk_rec_what(XK_REC_ROUND, 0, 0), n, w->now);
+			record_round(w, before, n);
 		if (XK_UNLIKELY(w->mode->noted != NULL))
 			w->mode->noted(w, n, before);
 		xk_count_add(w->stats.messages, n);
@@ -469,6 +485,7 @@ int xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no)
 		mark_ready(w, i);
 	}
 	w->mode = w->slot[0].vp->mode;
+	w->only = w->nslots == 1 && w->mode == &xk_mode_own ? w->slot[0].vp : NULL;
 	return xk_event_init(&w->event);
 }
 

@@ -4,7 +4,7 @@
  *
  * Held to: records are in the order of time and as many as the file has bytes for; their text is lines of characters that
  * can be printed, one for each record and two or three before them; as a trace it is one object of JSON with an event for
- * each record but those of which wakes a worker; the same file says the same twice.
+ * each record but a worker's waking, two for a round of a worker with one VP; the same file says the same twice.
  * Invariant: nothing is kept from one input to the next.
  */
 #include <jansson.h>
@@ -48,13 +48,17 @@ static void lines(const struct rec *r, const char *text)
 static void trace(const struct rec *r, const char *text)
 {
 	json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-	size_t wakes = 0;
+	size_t want = r->nrows + GROUPS;
 
-	for (size_t i = 0; i < r->nrows; i++)
-		wakes += xk_rec_kind(r->row[i].r.what) == XK_REC_WAKE;
+	for (size_t i = 0; i < r->nrows; i++) {
+		uint64_t what = r->row[i].r.what;
+
+		want -= xk_rec_kind(what) == XK_REC_WAKE;
+		want += xk_rec_kind(what) == XK_REC_ROUND && xk_rec_n(what) != 0;
+	}
 	if (!json_is_object(doc))
 		fuzz_must("a trace is no object of JSON");
-	if (json_array_size(json_object_get(doc, "traceEvents")) != r->nrows - wakes + GROUPS)
+	if (json_array_size(json_object_get(doc, "traceEvents")) != want)
 		fuzz_must("events are not records");
 	json_decref(doc);
 }

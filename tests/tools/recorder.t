@@ -49,12 +49,12 @@ ordered() { awk '!/^#/ { if ($1 + 0 < last) exit 1; last = $1 + 0 }' "$1"; }
 
 asked() {
 	start -d 1h "$file" preset="$1" conns=4 count=0 || return 1
-	until_ok 60 sh -c '"$0" -s "$1" record | grep -q " ran "' "$ctl" "$sock" || { echo "nothing ran"; return 1; }
+	until_ok 60 sh -c '"$0" -s "$1" record | grep -qE " (ran|round) "' "$ctl" "$sock" || { echo "nothing ran"; return 1; }
 	rm -f "$tmp/r"
 	"$ctl" -s "$sock" record "$tmp/r" >/dev/null && stop || return 1
 	"$ctl" recording "$tmp/r" >"$tmp/text" || return 1
 	grep -q "^# graph .*, threading $1; asked for at" "$tmp/text" || { head -3 "$tmp/text"; return 1; }
-	! grep -q "is short" "$tmp/text" && has "$tmp/text" ran && ordered "$tmp/text"
+	! grep -q "is short" "$tmp/text" && has "$tmp/text" "(ran|round)" && ordered "$tmp/text"
 }
 for preset in $(presets); do
 	ok "$preset: what happened last is asked for and kept" asked "$preset"
@@ -97,7 +97,7 @@ killed() {
 	[ $code -eq $((128 + no)) ] || { echo "exit code $code"; cat "$tmp/err"; return 1; }
 	[ -n "$where" ] || where=$tmp/run/xkvp/vp-run.$pid.recording
 	grep -qF "vp-ctl recording $where" "$tmp/err" || { cat "$tmp/err"; return 1; }
-	"$ctl" recording "$where" >"$tmp/text" && grep -q "; signal $no at" "$tmp/text" && has "$tmp/text" ran && ! grep -q "is short" "$tmp/text"
+	"$ctl" recording "$where" >"$tmp/text" && grep -q "; signal $no at" "$tmp/text" && has "$tmp/text" "(ran|round)" && ! grep -q "is short" "$tmp/text"
 }
 ok "SIGSEGV leaves a recording where control sockets are" killed SEGV 11 ""
 ok "SIGABRT, as of a panic, in the file that was given" killed ABRT 6 "$tmp/abrt" --recording "$tmp/abrt"

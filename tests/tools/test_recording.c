@@ -61,8 +61,9 @@ static void good_file(void)
 	row(300 * US, xk_rec_what(XK_REC_EVENT, 4, 1), 0x00501f90, 0x0a000001);
 	chunk(1, 5, 1);
 	row(200 * US, xk_rec_what(XK_REC_DROP, 4, 2), 3, 60);
-	chunk(XK_RECORDING_WORKER | 0, 0, 2);
+	chunk(XK_RECORDING_WORKER | 0, 0, 3);
 	row(100 * US, xk_rec_what(XK_REC_ROUND, 0, 0), 32, 150 * US);
+	row(350 * US, xk_rec_what(XK_REC_ROUND, 0, 3), 7 | (uint64_t)5 << 32, 380 * US);
 	row(400 * US, xk_rec_what(XK_REC_SLEEP, 0, 2), 5000 * US, 0);
 	chunk(0, 0, 0);
 	add_text("graph g\nthreading vppc\nnode 4 tcp my tcp\ndrop 4 2 bad sum\nevent 4 0 nothing\nevent 4 1 ESTABLISHED {p} of {i}{n}\nend\n");
@@ -98,7 +99,7 @@ static void in_the_order_of_time(void)
 {
 	good_file();
 	CU_ASSERT_TRUE_FATAL(read_file());
-	CU_ASSERT_EQUAL(r.nrows, 5);
+	CU_ASSERT_EQUAL(r.nrows, 6);
 	for (size_t i = 1; i < r.nrows; i++)
 		CU_ASSERT(r.row[i - 1].r.when <= r.row[i].r.when);
 	CU_ASSERT_EQUAL(r.gone, 5);
@@ -110,11 +111,12 @@ static void in_words(void)
 {
 	good_file();
 	CU_ASSERT_TRUE_FATAL(read_file());
-	says("# graph g, threading vppc; signal 11 at      0.000900000 s\n# 5 records; 5 older ones were written over\n");
+	says("# graph g, threading vppc; signal 11 at      0.000900000 s\n# 6 records; 5 older ones were written over\n");
 	says("0.000100000  vp     0     ran      32 messages, by worker 0; frames that came in singly: 2\n");
 	says("0.000300000  vp     0     event    my tcp: ESTABLISHED 80-8080 of 10.0.0.1{n}\n");
 	says("0.000200000  vp     1     drop     my tcp: bad sum, 3 messages, the first of 60 bytes\n");
 	says("0.000100000  worker 0     round    32 messages in 50.0 us\n");
+	says("0.000350000  worker 0     round    vp 2: 7 messages in 30.0 us; frames that came in singly: 5\n");
 	says("0.000400000  worker 0     sleep    at most 5.0 ms, waits for 2 descriptors\n");
 	rec_free(&r);
 }
@@ -158,11 +160,11 @@ static void short_ones_as_far_as_they_go(void)
 	for (len = sizeof(struct xk_recording_head); len < all; len++) {
 		CU_ASSERT_TRUE_FATAL(read_file());
 		CU_ASSERT_FALSE(r.whole);
-		CU_ASSERT(r.nrows >= before && r.nrows <= 5);
+		CU_ASSERT(r.nrows >= before && r.nrows <= 6);
 		before = r.nrows;
 		rec_free(&r);
 	}
-	CU_ASSERT_EQUAL(before, 5);
+	CU_ASSERT_EQUAL(before, 6);
 	for (len = 0; len < sizeof(struct xk_recording_head); len++)
 		CU_ASSERT_FALSE(read_file());
 }
@@ -229,6 +231,7 @@ static void a_trace_is_json(void)
 	CU_ASSERT(value(e, "ts") == 100 && value(e, "dur") == 50 && value(e, "pid") == 0);
 	e = event_of(doc, "X", "worker 0");      /* vp 0, as long as the round */
 	CU_ASSERT(value(e, "ts") == 100 && value(e, "dur") == 50 && value(e, "pid") == 1);
+	CU_ASSERT_EQUAL(json_array_size(json_object_get(doc, "traceEvents")), 2 + 6 + 1);
 	e = event_of(doc, "X", "sleep");         /* until the end: nobody woke it */
 	CU_ASSERT(value(e, "ts") == 400 && value(e, "dur") == 500);
 	(void)event_of(doc, "i", "drop");

@@ -116,13 +116,18 @@ static void say_drop(struct say *s, const struct rec *r, const struct rec_row *x
 
 /* ---- the runtime's ----------------------------------------------------------------------------- */
 
+static void say_singly(struct say *s, uint64_t n)
+{
+	if (n != 0)
+		say(s, "; frames that came in singly: %" PRIu64, n);
+}
+
 static void say_turn(struct say *s, const struct rec_row *x)
 {
 	say_many(s, x->r.a, "message");
 	if (xk_rec_n(x->r.what) != 0)
 		say(s, ", by worker %u", xk_rec_n(x->r.what) - 1);
-	if (x->r.b != 0)
-		say(s, "; frames that came in singly: %" PRIu64, x->r.b);
+	say_singly(s, x->r.b);
 }
 
 static void say_handoff(struct say *s, const struct rec_row *x)
@@ -169,9 +174,12 @@ static void say_in(struct say *s, const struct rec *r, const struct rec_row *x)
 
 static void say_round(struct say *s, const struct rec_row *x)
 {
-	say_many(s, x->r.a, "message");
+	if (xk_rec_n(x->r.what) != 0)
+		say(s, "vp %u: ", xk_rec_n(x->r.what) - 1);
+	say_many(s, x->r.a & UINT32_MAX, "message");
 	say(s, " in ");
 	say_ns(s, x->r.b > x->r.when ? x->r.b - x->r.when : 0);
+	say_singly(s, x->r.a >> 32);
 }
 
 static void say_timers(struct say *s, const struct rec_row *x)

@@ -151,12 +151,24 @@ static bool find_wakes(struct trace *t)
 	return at != NULL && t->until != NULL;
 }
 
+/* A worker's round, and of its only virtual processor the turn. */
+static void turn_of_only(struct trace *t, const struct rec_row *x)
+{
+	char name[32];
+
+	slice(t, WORKERS, rec_ring_no(x->ring), "round", x, x->r.b);
+	if (xk_rec_n(x->r.what) == 0)
+		return;
+	snprintf(name, sizeof name, "worker %u", rec_ring_no(x->ring));
+	slice(t, VPS, xk_rec_n(x->r.what) - 1, name, x, x->r.b);
+}
+
 static void put_row(struct trace *t, size_t i)
 {
 	const struct rec_row *x = &t->r->row[i];
 
 	switch (xk_rec_kind(x->r.what)) {
-	case XK_REC_ROUND: slice(t, WORKERS, rec_ring_no(x->ring), "round", x, x->r.b); break;
+	case XK_REC_ROUND: turn_of_only(t, x); break;
 	case XK_REC_SLEEP: slice(t, WORKERS, rec_ring_no(x->ring), "sleep", x, t->until[i]); break;
 	case XK_REC_WAKE: break;
 	case XK_REC_TURN: turn(t, x); break;

@@ -6,7 +6,7 @@ local a = args {
   flow   = enum { "none", choices = { "none", "window", "credit", "rate" }, doc = "flow control of connections" },
   error  = enum { "none", choices = { "none", "go_back_n", "selective_repeat" },
                   doc = "error control of connections" },
-  window = uint { 128, min = 1, max = 1024, doc = "window: most SDUs under way; credit: most buffers" },
+  window = uint { 128, min = 1, max = 1024, doc = "most SDUs under way, most buffers; of selective repeat 128 at least" },
   pace   = rate { "20Mbit/s", doc = "flow=rate: payload bits a second" },
   conns  = uint { 1, min = 1, max = 50000, doc = "connections" },
   size   = size { 1024, min = 1, max = "1MiB", doc = "bytes of a message" },
@@ -24,7 +24,7 @@ local function controls(of, port)
   elseif a.flow == "rate" then port = pace { name = of .. "_flow", rate = a.pace, over = port } end
   if a.error == "go_back_n" then return go_back_n { name = of .. "_error", over = port } end
   if a.error == "selective_repeat" then
-    return selective_repeat { name = of .. "_error", over = port }
+    return selective_repeat { name = of .. "_error", window = math.max(128, a.window), over = port }
   end
   return port
 end

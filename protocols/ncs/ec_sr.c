@@ -6,7 +6,8 @@
  * names the transmission that made it be said.  What was sent before that and has not come is lost
  * once it was overtaken by more transmissions than the network has been seen to exchange, or by an
  * older one for longer than a round trip takes (RFC 8985's two rules).  Two round trips
- * of silence repeat the first missing SDU as a probe; its answer tells about all the others.  The
+ * of silence repeat the first missing SDU as a probe; its answer tells about all the others.  Once
+ * something was lost no more is under way than fills the line (ncs_pipe.c).  The
  * transmission's number says which one is answered, so repeated SDUs give round trips, too.
  * Invariant: slots from base to next - 1 say for each SDU: under way, come, or lost and to be
  * repeated; `lost` counts the last kind.
@@ -29,6 +30,7 @@ struct sr_tx {
 	uint32_t depth;
 	uint32_t vain;                   /* probes since something was acknowledged */
 	bool     answered;               /* high_tx is one */
+	struct ncs_pipe pipe;
 	xk_ns    since;                  /* of the last thing that happened */
 	struct sr_slot slot[];           /* window of them, by number modulo window */
 };
@@ -63,6 +65,7 @@ static void tx_init(void *st, const struct ncs_agreed *a)
 	memset(s, 0, sizeof *s);
 	s->window = power(a->error_window);
 	s->depth = DEPTH_LEAST;
+	ncs_pipe_init(&s->pipe, a, s->window);
 	s->base = s->next = s->end = a->start;
 	memset(s->slot, 0, s->window * sizeof s->slot[0]);
 }
@@ -78,7 +81,8 @@ static bool next(const void *st, uint32_t *no)
 
 	if (s->lost == 0) {
 		*no = s->next;
-		return s->next != s->end && s->next - s->base < s->window;
+		return s->next != s->end && s->next - s->base < s->window &&
+		       ncs_pipe_may(&s->pipe, s->next - s->base, s->under_way);
 	}
 	for (*no = s->base; s->slot[place(s, *no)].is != LOST; ++*no)
 		;
@@ -97,7 +101,7 @@ static uint8_t sent(void *st, uint32_t no, uint32_t tx, xk_ns now)
 	s->under_way++;
 	*slot_of(s, no) = (struct sr_slot){ now, tx, UNDER_WAY };
 	s->since = now;
-	return again ? NCS_REPEAT : 0;
+	return (uint8_t)((again ? NCS_REPEAT : 0) | (ncs_pipe_asks(&s->pipe, tx) ? NCS_ASK : 0));
 }
 
 /* It has come; was that not known? */
@@ -113,12 +117,14 @@ static bool come(struct sr_tx *s, uint32_t no)
 }
 
 /* A round trip, and how far the answers are. */
-static void echo(struct sr_tx *s, const struct ncs_ack *a, struct ncs_rtt *rtt, xk_ns now)
+static void echo(struct sr_tx *s, const struct ncs_ack *a, uint32_t tx, struct ncs_rtt *rtt, xk_ns now)
 {
 	const struct sr_slot *k = slot_of(s, a->echo_no);
 
-	if (a->echo_no - s->base < s->next - s->base && k->is != COME && k->tx == a->echo_tx)
+	if (a->echo_no - s->base < s->next - s->base && k->is != COME && k->tx == a->echo_tx) {
 		ncs_rtt_sample(rtt, now - k->at);
+		ncs_pipe_sample(&s->pipe, now - k->at, s->under_way, a->echo_tx, tx);
+	}
 	if (!s->answered || ncs_lt(s->high_tx, a->echo_tx))
 		s->high_tx = a->echo_tx;
 	s->answered = true;
@@ -167,7 +173,7 @@ static bool heard(void *st, const struct ncs_ack *a, uint32_t tx, struct ncs_rtt
 
 	if (!ncs_lt(a->echo_tx, tx) || ncs_lt(s->next, a->base) || a->nbits > NCS_BITS_MAX)
 		return false;
-	echo(s, a, rtt, now);
+	echo(s, a, tx, rtt, now);
 	for (; ncs_lt(s->base, a->base); s->base++)
 		news |= come(s, s->base);
 	news |= bits(s, a);
@@ -179,6 +185,8 @@ static bool heard(void *st, const struct ncs_ack *a, uint32_t tx, struct ncs_rtt
 	}
 	if (s->base != s->next)
 		find_lost(s, rtt, now);
+	if (s->lost != 0)
+		ncs_pipe_begin(&s->pipe, s->under_way, tx);
 	return true;
 }
 

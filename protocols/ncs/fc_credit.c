@@ -7,14 +7,19 @@
  * come has a buffer, under any delay, order, loss and repetition of packets and reports.  The rule
  * as printed, one more for each packet received, loses a credit with each packet or report lost and
  * sticks; counting from the highest number seen instead gives the buffers of late ones away.
- * Where the sender asks (fc_shared.c), those that have not arrived are given up; one that comes
- * after that is not taken: its place is given away.
+ * Where the sender asks (fc_shared.c), those that have not arrived are given up, and without being asked
+ * those that were overtaken by more transmissions than others were so far; one that comes after that is not
+ * taken: its place is given away.
  * A connection begins with `first` buffers; each time that its sender says that it has more and may
  * not, and then every buffer is free, they are doubled, up to `most`.  Nothing allowed is taken back.
  * Of a pool (ncs_pool.c) others say how many it has, as soon as it wants more.
  * Invariant: transmissions numbered below the limit, less C, fit into the buffers that are free.
  */
 #include "protocols/ncs/ncs_policy.h"
+
+#define DEPTH_LEAST 2u
+#define DEPTH_FIRST 4u
+#define LOSSY       8192u                /* transmissions that a line is taken to lose some of after it did */
 
 struct credit_tx {
 	struct ncs_asker ask;
@@ -25,6 +30,9 @@ struct credit_rx {
 	struct ncs_seen seen;
 	uint32_t        buffers, most;
 	uint32_t        occupied;
+	uint32_t        depth;           /* of those that came, the most by which one was overtaken */
+	uint32_t        lost;            /* behind the last one that was given up, while lossy */
+	bool            lossy;
 	uint32_t        said;            /* the limit as last reported */
 	bool            asked;
 	bool            stopped;         /* the sender was, since buffers were last added */
@@ -63,6 +71,7 @@ static void rx_init(void *st, const struct ncs_agreed *a)
 	struct credit_rx *c = st;
 
 	*c = (struct credit_rx){ .buffers = a->first, .most = a->most, .pooled = a->pooled, .said = a->start + a->first };
+	c->depth = a->most / 8 < DEPTH_LEAST ? DEPTH_LEAST : a->most / 8 < DEPTH_FIRST ? a->most / 8 : DEPTH_FIRST;
 	ncs_seen_init(&c->seen, a->start);
 }
 
@@ -71,11 +80,27 @@ static uint32_t limit(const struct credit_rx *c)
 	return ncs_seen_count(&c->seen) - c->occupied + c->buffers;
 }
 
+/* Late ones that were given up look like doubled ones, which are as late. */
+static void overtaken(struct credit_rx *c, uint32_t tx)
+{
+	uint32_t high = c->seen.end - 1, by = high - tx;
+
+	if (ncs_lt(tx, high) && by > c->depth)
+		c->depth = by < NCS_WINDOW_MAX ? by : NCS_WINDOW_MAX;
+	if (ncs_lt(c->seen.base + c->depth, high)) {
+		ncs_seen_below(&c->seen, high - c->depth);
+		c->lost = c->seen.base;
+		c->lossy = true;
+	}
+	c->lossy = c->lossy && c->seen.end - c->lost < LOSSY;
+}
+
 static enum ncs_verdict arrived(void *st, uint32_t tx, uint8_t flags)
 {
 	struct credit_rx *c = st;
 	enum ncs_verdict is = ncs_seen_take(&c->seen, tx, c->said);
 
+	overtaken(c, tx);
 	if (is != NCS_NEW)
 		return is;
 	c->occupied++;
@@ -126,13 +151,15 @@ static void allow(void *st, uint32_t n)
 	c->buffers = n;
 }
 
-/* At half of the buffers, and at once where the sender can send no more. */
+/* At half of the buffers, or an eighth, where one that is lost is made up for by the next, and at once where the sender
+ * can send no more. */
 static bool report(void *st, uint32_t *value)
 {
 	struct credit_rx *c = st;
 	uint32_t now = limit(c), more = ncs_lt(c->said, now) ? now - c->said : 0;
+	uint32_t enough = c->lossy ? (c->buffers + 7) / 8 : (c->buffers + 1) / 2;
 
-	if (!c->asked && (more == 0 || (more < (c->buffers + 1) / 2 && c->seen.end != c->said)))
+	if (!c->asked && (more == 0 || (more < enough && c->seen.end != c->said)))
 		return false;
 	c->asked = false;
 	c->said += more;

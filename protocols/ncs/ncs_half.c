@@ -8,6 +8,8 @@
  */
 #include "protocols/ncs/ncs_half.h"
 
+#define STEADY 3u                        /* of tries that a line loses one in three of, four in vain are one in eighty */
+
 static uint32_t words(uint32_t bytes) { return (bytes + 7) / 8; }
 
 static void *tx_error(struct ncs_tx *t) { return &t->state[t->error_at]; }
@@ -25,6 +27,9 @@ size_t ncs_tx_size(const struct ncs_choice *c)
 
 void ncs_tx_init(struct ncs_tx *t, const struct ncs_choice *c, xk_ns guess, xk_ns least, xk_ns now)
 {
+	struct ncs_agreed a = c->agreed;
+
+	a.most = c->flow->buffers != NULL ? a.most : 0;
 	t->flow = c->flow;
 	t->error = c->error;
 	t->tx = t->high = c->agreed.start;
@@ -32,8 +37,9 @@ void ncs_tx_init(struct ncs_tx *t, const struct ncs_choice *c, xk_ns guess, xk_n
 	t->cc.on = t->cc.on && t->error->under_way != NULL;
 	t->error_at = words(c->flow->tx_size);
 	ncs_rtt_init(&t->rtt, guess, least);
+	t->rtt.steady = c->agreed.newreno ? 0 : STEADY;
 	t->flow->tx_init(t->state, &c->agreed, now);
-	t->error->tx_init(tx_error(t), &c->agreed);
+	t->error->tx_init(tx_error(t), &a);
 }
 
 size_t ncs_rx_size(const struct ncs_choice *c)

@@ -34,6 +34,7 @@ static inline bool ncs_leq(uint32_t a, uint32_t b) { return (int32_t)(a - b) <= 
 struct ncs_rtt {
 	xk_ns mean, var;
 	xk_ns least;                     /* timers wait at least that: two ticks */
+	uint8_t steady;                  /* so many times in vain before waiting is doubled: the line is nobody else's */
 	xk_ns most;                      /* doubling ends there, or where it began if that is more; 0: after ten times */
 	bool  known;                     /* a sample was taken; mean is a guess before */
 };
@@ -69,7 +70,8 @@ static inline uint32_t ncs_seen_count(const struct ncs_seen *s) { return s->base
 struct ncs_agreed {
 	uint32_t start;                  /* the first number, of transmissions and of SDUs */
 	uint32_t flow_window;            /* window: most transmissions under way, 1 to NCS_WINDOW_MAX */
-	uint32_t first, most;            /* credit: buffers at first, and when the connection is busy */
+	uint32_t first, most;            /* credit: buffers at first, and when the connection is busy; 0 for error control
+					  * whose flow control has none */
 	uint64_t rate;                   /* rate: bits of payload in a second */
 	uint32_t sdu;                    /* bytes of a full SDU */
 	xk_ns    grain;                  /* rate: how late timers may be; each side's own, not agreed */
@@ -77,6 +79,28 @@ struct ncs_agreed {
 	bool     pooled;                 /* credit: buffers are given one by one; the receiver's own, not agreed */
 	uint32_t error_window;           /* SDUs sent and not acknowledged, 1 to NCS_WINDOW_MAX */
 };
+
+/* ---- how much a line holds (ncs_pipe.c) ---------------------------------------------- */
+
+/* Of a sender that repeats, over a line of its own; off until something was lost. */
+struct ncs_pipe {
+	uint32_t limit;                  /* most SDUs under way */
+	uint32_t window;                 /* most SDUs that are not acknowledged */
+	uint32_t round;                  /* the transmission whose answer ends this round */
+	uint32_t high;                   /* most under way in this round */
+	uint32_t rounds, before;         /* since the queue was last dry; the limit before it is so again */
+	bool     on, shared;             /* shared: never on, a congestion window minds the line */
+	xk_ns    least, now;             /* round trips: without a queue; the least of this round */
+};
+void  ncs_pipe_init(struct ncs_pipe *p, const struct ncs_agreed *a, uint32_t window);
+/* Something was lost.  tx: number of the next transmission. */
+void  ncs_pipe_begin(struct ncs_pipe *p, uint32_t under_way, uint32_t tx);
+/* May an SDU leave that never did? */
+bool  ncs_pipe_may(const struct ncs_pipe *p, uint32_t unfinished, uint32_t under_way);
+/* Shall transmission tx have an answer of its own?  Answers are lost, too. */
+bool  ncs_pipe_asks(const struct ncs_pipe *p, uint32_t tx);
+/* A round trip took t; answered: its transmission. */
+void  ncs_pipe_sample(struct ncs_pipe *p, xk_ns t, uint32_t under_way, uint32_t answered, uint32_t tx);
 
 /* ---- flow control ------------------------------------------------------------------------ */
 

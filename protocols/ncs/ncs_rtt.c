@@ -16,7 +16,9 @@ void ncs_rtt_sample(struct ncs_rtt *r, xk_ns t)
 	xk_ns off = t > r->mean ? t - r->mean : r->mean - t;
 
 	if (!r->known) {
-		*r = (struct ncs_rtt){ .mean = t, .var = t / 2, .least = r->least, .most = r->most, .known = true };
+		r->mean = t;
+		r->var = t / 2;
+		r->known = true;
 		return;
 	}
 	r->var += off / 4 - r->var / 4;
@@ -25,7 +27,8 @@ void ncs_rtt_sample(struct ncs_rtt *r, xk_ns t)
 
 static xk_ns doubled(const struct ncs_rtt *r, xk_ns t, unsigned n)
 {
-	xk_ns first = t > r->least ? t : r->least, later = first << (n < DOUBLINGS ? n : DOUBLINGS);
+	unsigned times = n <= r->steady ? 0 : n - r->steady;
+	xk_ns first = t > r->least ? t : r->least, later = first << (times < DOUBLINGS ? times : DOUBLINGS);
 
 	return r->most == 0 || later <= r->most ? later : first < r->most ? r->most : first;
 }

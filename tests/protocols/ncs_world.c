@@ -289,6 +289,8 @@ static void data(struct world *w, const struct packet *p)
 	struct ncs_pkt k = { p->tx, p->message, p->sdu, p->last, p->flags };
 
 	now_over(w, p->tx - start());
+	for (uint32_t n = 0; the->depth != 0 && n + the->depth < p->tx - start(); n++)
+		now_over(w, n);
 	if (ncs_rx_arrived(rx_of(w), &k) == NCS_NEW)
 		keep(w, ncs_pkt_no(&k));
 	deliver(w);

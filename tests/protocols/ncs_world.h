@@ -25,6 +25,7 @@ struct world_case {
 	xk_ns    posted;                 /* when the application asks for messages: before, they occupy buffers */
 	uint32_t buffers;                /* of the receiver; 0: not looked at */
 	uint32_t window;                 /* most transmissions under way; 0: not looked at */
+	uint32_t depth;                  /* one that is overtaken by more is given up; 0: none is */
 };
 
 #define WORLD_RTT 20u

@@ -11,6 +11,7 @@
 #include "runtime/mem/xk_alloc.h"
 #include "tests/support/xk_test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define START (UINT32_MAX - 100)
@@ -226,6 +227,76 @@ static void selective_repeat_repeats_little_more_than_was_lost(void)
 	}
 }
 
+/* Ten round trips' worth of buffers: what was lost and reports that were hold up neither credit nor the line. */
+static void what_is_lost_holds_no_credit(void)
+{
+	static const struct { double loss, least; } lines[] = { { 0, 0.99 }, { 0.01, 0.97 }, { 0.05, 0.92 }, { 0.1, 0.85 }, { 0.3, 0.6 } };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(lines); i++) {
+		struct line l;
+		double done;
+
+		line_open(&l, &ncs_fc_credit, &ncs_ec_sr, 128, 6, lines[i].loss);
+		done = line_run(&l, 100000);
+		printf("# loss %g: %.3f of the line, sent %.3f times\n", lines[i].loss, done / 100000, (double)l.sent / done);
+		CU_ASSERT(done >= 100000 * lines[i].least);
+		CU_ASSERT((double)l.sent <= done * 1.02 / (1 - lines[i].loss) + 128);
+		line_close(&l);
+	}
+}
+
+/* What was overtaken is given up, unless others came that were overtaken by as many. */
+static void credit_learns_how_far_the_network_exchanges(void)
+{
+	struct ncs_agreed a = { .first = 64, .most = 64 };
+	uint64_t st[32];
+
+	ncs_fc_credit.rx_init(st, &a);
+	for (uint32_t tx = 1; tx <= 6; tx++)
+		CU_ASSERT_EQUAL(ncs_fc_credit.arrived(st, tx, 0), NCS_NEW);
+	CU_ASSERT_EQUAL(ncs_fc_credit.arrived(st, 0, 0), NCS_DOUBLE);    /* by six */
+	for (uint32_t tx = 8; tx <= 13; tx++)
+		CU_ASSERT_EQUAL(ncs_fc_credit.arrived(st, tx, 0), NCS_NEW);
+	CU_ASSERT_EQUAL(ncs_fc_credit.arrived(st, 7, 0), NCS_NEW);
+}
+
+/* ---- a line with a queue ----------------------------------------------------------------------------- */
+
+/* Rounds over a line that holds `holds` SDUs in a round trip of that many slots, of all that the pipe lets go.  An
+ * answer is of what left a round before. */
+static void rounds(struct ncs_pipe *p, unsigned n, uint32_t holds)
+{
+	uint32_t sent = p->limit, was = sent;
+
+	for (unsigned i = 0; i < n; i++) {
+		ncs_pipe_sample(p, (xk_ns)(was > holds ? was : holds) * SLOT, p->limit, p->round, p->round + 1000);
+		was = sent;
+		sent = p->limit;
+	}
+}
+
+static void a_queue_stays_short(void)
+{
+	struct ncs_agreed a = { .most = 0 };
+	struct ncs_pipe p;
+
+	ncs_pipe_init(&p, &a, 512);
+	CU_ASSERT_TRUE(ncs_pipe_may(&p, 512, 511));      /* nothing was lost */
+	ncs_pipe_sample(&p, 40 * SLOT, 1, 0, 1);
+	ncs_pipe_begin(&p, 500, 2);
+	rounds(&p, 60, 40);
+	CU_ASSERT(p.limit >= 40 && p.limit <= 60);
+	CU_ASSERT_FALSE(ncs_pipe_may(&p, 100, p.limit));
+	rounds(&p, 600, 90);                     /* a longer way */
+	CU_ASSERT(p.limit >= 80 && p.limit <= 110);
+	rounds(&p, 1500, 20);                   /* a shorter one: found by and by, a full queue looks as a long way does */
+	CU_ASSERT(p.limit >= 20 && p.limit <= 40);
+	a.newreno = true;
+	ncs_pipe_init(&p, &a, 512);
+	ncs_pipe_begin(&p, 5, 2);
+	CU_ASSERT_TRUE(ncs_pipe_may(&p, 512, 511));      /* others fill the line */
+}
+
 static void every_pair_gets_through_a_bad_line(void)
 {
 	static const struct ncs_flow_ops *const flows[] = { &ncs_fc_none, &ncs_fc_window, &ncs_fc_credit };
@@ -356,6 +427,9 @@ static CU_TestInfo numbers[] = {
 	{ "a_rate_is_kept_by_who_is_woken_late", a_rate_is_kept_by_who_is_woken_late },
 	{ "go_back_n_is_as_efficient_as_it_can_be", go_back_n_is_as_efficient_as_it_can_be },
 	{ "selective_repeat_repeats_little_more_than_was_lost", selective_repeat_repeats_little_more_than_was_lost },
+	{ "what_is_lost_holds_no_credit", what_is_lost_holds_no_credit },
+	{ "credit_learns_how_far_the_network_exchanges", credit_learns_how_far_the_network_exchanges },
+	{ "a_queue_stays_short", a_queue_stays_short },
 	{ "every_pair_gets_through_a_bad_line", every_pair_gets_through_a_bad_line },
 	{ "credit_grows_where_it_is_used", credit_grows_where_it_is_used },
 	{ "credit_stays_small_where_it_is_not", credit_stays_small_where_it_is_not },

@@ -49,6 +49,7 @@ static struct world_case of(const struct ncs_flow_ops *flow, const struct ncs_er
 	for (; c.messages < WORLD_SDUS && layout[c.messages] != 0; c.messages++)
 		c.size[c.messages] = layout[c.messages];
 	c.window = flow == &ncs_fc_window || flow == &ncs_fc_credit ? 2 : 0;
+	c.depth = flow == &ncs_fc_credit ? 2 : 0;
 	c.buffers = flow == &ncs_fc_credit ? 2 : 0;
 	return c;
 }

@@ -230,7 +230,9 @@ static void selective_repeat_repeats_little_more_than_was_lost(void)
 /* Ten round trips' worth of buffers: what was lost and reports that were hold up neither credit nor the line. */
 static void what_is_lost_holds_no_credit(void)
 {
-	static const struct { double loss, least; } lines[] = { { 0, 0.99 }, { 0.01, 0.97 }, { 0.05, 0.92 }, { 0.1, 0.85 }, { 0.3, 0.6 } };
+	static const struct { double loss, least; } lines[] = {
+		{ 0, 0.99 }, { 0.01, 0.97 }, { 0.05, 0.92 }, { 0.1, 0.85 }, { 0.3, 0.6 },
+	};
 
 	for (unsigned i = 0; i < XK_ARRAY_LEN(lines); i++) {
 		struct line l;

@@ -96,9 +96,6 @@ void ncs_along_hold(struct ncs_conn *c, uint8_t flags)
 	c->held++;
 }
 
-/* Whoever has sent it repeats nothing for two ticks, a timer here may be late by one. */
-xk_ns ncs_along_when(const struct ncs_conn *c) { return c->held_at + c->choice.agreed.grain / 2; }
-
 /* ---- what fits ------------------------------------------------------------------------------------ */
 
 /* All below base have come, the last of them now. */
@@ -160,19 +157,15 @@ static uint32_t below(uint32_t most, uint64_t bits)
 	return most - ((most - (uint32_t)bits) & LOW(NCS_NUMBER_BITS));
 }
 
-void ncs_along_heard(struct ncs_conn *c, uint64_t along)
+uint32_t ncs_along_heard(const struct ncs_conn *c, uint64_t along, struct ncs_ack *a)
 {
 	uint32_t off = (uint32_t)(along >> NCS_ALONG_OFF) & LOW(NCS_OFF_BITS);
-	struct ncs_ack a;                        /* and none of its bits */
 
-	a.base = below(c->fresh, along >> NCS_ALONG_BASE);
-	a.echo_no = a.base - 1;
-	a.echo_tx = below(c->tx->tx - 1, along);
-	a.depth = a.nbits = 0;
-	a.gap = false;
-	if (along & NCS_ALONG_ACK)
-		ncs_conn_acked(c, &a);
+	a->base = below(c->fresh, along >> NCS_ALONG_BASE);
+	a->echo_no = a->base - 1;
+	a->echo_tx = below(c->tx->tx - 1, along);
+	a->depth = a->nbits = 0;
+	a->gap = false;
 	/* off has a sign. */
-	if (along & NCS_ALONG_VALUE)
-		ncs_conn_credited(c, a.echo_tx + off - ((off >> (NCS_OFF_BITS - 1)) << NCS_OFF_BITS));
+	return a->echo_tx + off - ((off >> (NCS_OFF_BITS - 1)) << NCS_OFF_BITS);
 }

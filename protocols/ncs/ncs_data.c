@@ -168,53 +168,12 @@ static bool forget(struct ncs_conn *c)
 	return c->out.n != n;
 }
 
-static bool goes_on(const struct ncs_conn *c) { return c->state == NCS_ESTABLISHED || c->state == NCS_DRAINING; }
-
-void ncs_say_this_credit(struct ncs_conn *c, uint32_t value)
-{
-	xk_put_be32(ncs_say(c->peer, NCS_CREDIT, c->peer_id, 4), value);
-}
-
-void ncs_say_this_ack(struct ncs_conn *c, const struct ncs_ack *a)
-{
-	ncs_ack_store(ncs_say(c->peer, NCS_ACK, c->peer_id, NCS_ACK_LEN + a->nbits / 8u), a);
-}
-
-void ncs_say_credit(struct ncs_conn *c)
-{
-	uint32_t value;
-
-	if (goes_on(c) && ncs_rx_credit(c->rx, &value))
-		ncs_say_this_credit(c, value);
-}
-
-void ncs_say_ack(struct ncs_conn *c)
-{
-	struct ncs_ack a;
-
-	if (goes_on(c) && ncs_rx_ack(c->rx, &a))
-		ncs_say_this_ack(c, &a);
-}
-
-void ncs_say_notes(struct ncs_conn *c)
-{
-	const uint8_t *v;
-	uint8_t *b;
-	uint32_t no;
-
-	while (goes_on(c) && (v = ncs_note_take(&c->notes, xk_vp_now(), &no)) != NULL) {
-		b = ncs_say(c->peer, NCS_NOTE, c->peer_id, NCS_NOTE_REC);
-		xk_put_be32(b, no);
-		memcpy(b + 4, v, NCS_NOTE_LEN);
-	}
-}
-
 uint32_t ncs_let_go(struct ncs_conn *c, uint32_t most)
 {
 	uint32_t no, n = 0;
 	bool less;
 
-	if (!goes_on(c))
+	if (!ncs_goes_on(c))
 		return 0;
 	for (; n < most && ncs_may_leave(c) && ncs_tx_next(c->tx, xk_vp_now(), &no); n++)
 		transmit(c, no);
@@ -223,14 +182,6 @@ uint32_t ncs_let_go(struct ncs_conn *c, uint32_t most)
 	if (less)
 		ncs_conn_tell(c, NCS_LESS);
 	return n;
-}
-
-void ncs_answer(struct ncs_conn *c)
-{
-	c->owes = false;
-	c->held = 0;
-	ncs_say_credit(c);
-	ncs_say_ack(c);
 }
 
 void ncs_turn(struct ncs_conn *c)
@@ -544,13 +495,25 @@ static struct xk_msg *passes(struct ncs_conn *c, struct xk_msg *m, const struct 
 	return m;
 }
 
+/* Of an SDU that both controls have let in. */
+static void answered(struct ncs_conn *c, uint64_t along)
+{
+	struct ncs_ack a;
+	uint32_t value = ncs_along_heard(c, along, &a);
+
+	if (along & NCS_ALONG_ACK)
+		ncs_conn_acked(c, &a);
+	if (along & NCS_ALONG_VALUE)
+		ncs_conn_credited(c, value);
+}
+
 /* along: an answer that came with it, 0: none. */
 static void wanted(struct ncs_conn *c, struct xk_msg *m, const struct ncs_pkt *p, uint64_t along)
 {
 	enum ncs_verdict is = ncs_rx_wanted(c->rx, p);
 
 	if (is == NCS_NEW && along != 0)
-		ncs_along_heard(c, along);
+		answered(c, along);
 	if (is == NCS_NEW) {
 		keep(c, m, ncs_pkt_no(p));
 		ncs_rx_freed(c->rx, 1);

@@ -389,6 +389,15 @@ struct xk_msg *ncs_data_passes(struct ncs_conn *c, struct xk_msg *m);
 void ncs_data_wanted(struct ncs_conn *c, struct xk_msg *m);
 /* Who lies above waits for its next message. */
 void ncs_data_expect(struct ncs_conn *c);
+/* Sends what may leave, says what is due, arms the timer. */
+void ncs_turn(struct ncs_conn *c);
+void ncs_queues_free(struct ncs_conn *c);
+
+/* ncs_answer.c: by records */
+static inline bool ncs_goes_on(const struct ncs_conn *c)
+{
+	return c->state == NCS_ESTABLISHED || c->state == NCS_DRAINING;
+}
 void ncs_say_credit(struct ncs_conn *c);
 void ncs_say_ack(struct ncs_conn *c);
 /* Both. */
@@ -396,9 +405,6 @@ void ncs_answer(struct ncs_conn *c);
 void ncs_say_this_credit(struct ncs_conn *c, uint32_t value);
 void ncs_say_this_ack(struct ncs_conn *c, const struct ncs_ack *a);
 void ncs_say_notes(struct ncs_conn *c);
-/* Sends what may leave, says what is due, arms the timer. */
-void ncs_turn(struct ncs_conn *c);
-void ncs_queues_free(struct ncs_conn *c);
 
 /* ncs_along.c */
 void ncs_along_init(struct xk_rep *r);
@@ -412,12 +418,13 @@ void ncs_along_stop(struct xk_rep *r);
 void ncs_along_later(struct ncs_conn *c);
 /* An SDU has come with those flags: may what is owed for it wait? */
 void ncs_along_hold(struct ncs_conn *c, uint8_t flags);
-/* When it is said without one. */
-xk_ns ncs_along_when(const struct ncs_conn *c);
+/* When it is said without one: whoever has sent it repeats nothing for two ticks, a timer here may be late by one. */
+static inline xk_ns ncs_along_when(const struct ncs_conn *c) { return c->held_at + c->choice.agreed.grain / 2; }
 /* What is due to the peer and fits the header of an SDU that leaves; the rest is said by records.  0: nothing. */
 uint64_t ncs_along_take(struct ncs_conn *c);
-/* The peer's, of an SDU that both controls have let in. */
-void ncs_along_heard(struct ncs_conn *c, uint64_t along);
+/* The peer's: the value that flow control reports, if NCS_ALONG_VALUE, and the acknowledgement, if NCS_ALONG_ACK,
+ * but for its bits, of which it has none. */
+uint32_t ncs_along_heard(const struct ncs_conn *c, uint64_t along, struct ncs_ack *a);
 
 /* ncs_note.c */
 static inline uint32_t ncs_notes_pending(const struct ncs_notes *s) { return s->said - s->known; }

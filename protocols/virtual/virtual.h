@@ -2,11 +2,10 @@
 /*
  * virtual.h - the session of a protocol without a header.
  *
- * A virtual protocol opens what lies below with the caller's type, so that the
- * header below names the true upper protocol, and then stands in between: the
- * lower session's `up` is set to the own session's `self`, whose demux pops the
- * own session without any search.  Before the lower session is closed its `up`
- * is set back.  A push is one jump further down.
+ * A virtual protocol opens what lies below with the caller's type, so that the header below names the
+ * true upper protocol, and then stands in between: the lower session's `up` is set to the own session's
+ * `self`, whose demux pops the own session without any search.  Before the lower session is closed its
+ * `up` is set back.  A push is one jump further down.
  *
  * Passive opens: the enable is passed on to every node below with ourselves as
  * the receiver and remembered with its participants, so that it can be undone

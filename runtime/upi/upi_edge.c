@@ -269,7 +269,7 @@ void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)
 	if (n == 1 && XK_LIKELY(c != NULL && c->ops->single != NULL && r->drv_sess != NULL &&
 				 !upi_hooked(r->node, UPI_BELOW)))
 		input_single(r, c, r->drv_sess, m[0]);
-	else
+	else if (XK_LIKELY(n != 0))
 		input_burst(r, m, n);
 }
 

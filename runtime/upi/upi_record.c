@@ -19,7 +19,7 @@ void xk_record(struct xk_rep *r, unsigned event, uint64_t a, uint64_t b)
 
 void upi_record_drop(const struct xk_node *n, unsigned reason, uint32_t bytes)
 {
-	struct xk_drop_watch *w = n->graph->watch;
+	struct xk_drop_watch *w = xk_load_acquire(&n->graph->watch);
 	struct xk_vp *vp = xk_vp_self;
 
 	if (vp != NULL && !xk_recorder_again(&vp->recorder, xk_rec_what(XK_REC_DROP, n->no, reason)))
@@ -28,4 +28,4 @@ void upi_record_drop(const struct xk_node *n, unsigned reason, uint32_t bytes)
 		w->fn(w->arg);
 }
 
-void xk_graph_watch_drop(struct xk_graph *g, struct xk_drop_watch *w) { g->watch = w; }
+void xk_graph_watch_drop(struct xk_graph *g, struct xk_drop_watch *w) { xk_store_release(&g->watch, w); }

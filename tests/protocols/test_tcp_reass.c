@@ -13,6 +13,7 @@
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "tests/runtime/mem/mem_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/vp/xk_vp.h"
 
@@ -20,7 +21,8 @@
 
 static struct xk_vp vp;
 static struct tcp_node tcp;
-static struct xk_node node = { .state = &tcp };
+static struct xk_graph graph;
+static struct xk_node node = { .graph = &graph, .state = &tcp };
 static struct xk_rep rep;
 static struct tcp_rep trep;
 static struct tcp_tune tune;

@@ -279,7 +279,7 @@ static int take_down(struct work *w, int code)
 {
 	uint64_t leaked;
 
-	vpr_record_close();
+	vpr_record_close(w->g);
 	leaked = xk_graph_free(w->g);
 
 	if (!vpr_capture_close(w->o) && code == VPR_OK)

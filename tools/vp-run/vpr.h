@@ -126,7 +126,7 @@ bool vpr_timeline_close(struct vpr *o);
 /* vpr_record.c: what happened last is written when a fault ends the process, or at a drop: from now on, with a graph that
  * is up and before files are forbidden; VPR_OK, or the program's exit code.  No more, before the graph goes; legal always. */
 int  vpr_record_open(const struct vpr *o, struct xk_graph *g, struct xk_errs *e);
-void vpr_record_close(void);
+void vpr_record_close(struct xk_graph *g);
 
 /* vpr_heat.c: where a file of this path is, of malloc; NULL: no memory. */
 char *vpr_folder(const char *path);

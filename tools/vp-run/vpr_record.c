@@ -56,9 +56,17 @@ static int open_default(void)
 /* The file of --recording, for the first that asks; else the default one. */
 static void write_out(enum xk_recording_cause cause, uint32_t no)
 {
-	int given = xk_atomic_xchg(&record.fd, -1), fd = given >= 0 ? given : open_default();
-	const char *path = given >= 0 ? record.given : record.path;
-	bool good = fd >= 0 && xk_graph_record(record.g, fd, cause, no) == XK_OK;
+	const struct xk_graph *g = xk_load_acquire(&record.g);
+	int given, fd;
+	const char *path;
+	bool good;
+
+	if (g == NULL)
+		return;                  /* it goes down */
+	given = xk_atomic_xchg(&record.fd, -1);
+	fd = given >= 0 ? given : open_default();
+	path = given >= 0 ? record.given : record.path;
+	good = fd >= 0 && xk_graph_record(g, fd, cause, no) == XK_OK;
 
 	if (fd >= 0)
 		good = close(fd) == 0 && good;
@@ -89,7 +97,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context)
 			pause();         /* the first one ends us all */
 	}
 	give_back(sig);
-	if (info->si_code <= 0)
+	if (info->si_code <= 0 || sig == SIGQUIT)        /* a terminal's is the kernel's */
 		(void)raise(sig);
 	errno = err;
 }
@@ -183,7 +191,7 @@ int vpr_record_open(const struct vpr *o, struct xk_graph *g, struct xk_errs *e)
 	return VPR_OK;
 }
 
-void vpr_record_close(void)
+void vpr_record_close(struct xk_graph *g)
 {
 	int fd = record.g != NULL ? xk_atomic_xchg(&record.fd, -1) : -1;
 
@@ -191,7 +199,8 @@ void vpr_record_close(void)
 		return;
 	for (unsigned i = 0; i < FATAL; i++)
 		(void)sigaction(fatal[i], &record.old[i], NULL);
-	record.g = NULL;
+	xk_graph_watch_drop(g, NULL);
+	xk_store_release(&record.g, NULL);
 	if (fd < 0)
 		return;
 	close(fd);

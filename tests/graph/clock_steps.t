@@ -73,8 +73,8 @@ END
 $CC -shared -fPIC -o "$tmp/steps.so" "$tmp/steps.c" 2>"$tmp/cc" || skip_all "cannot make a library: $(head -n 1 "$tmp/cc")"
 cat >"$tmp/g.lua" <<'END'
 local function host(addr) return stack { ip { addr = addr }, arp {}, eth {}, eth_mem { wire = "cable" } } end
-tcpecho { port = 7, over = tcp { over = host("10.0.0.2/24") } }
-stack { load { to = "10.0.0.2", port = 7, conns = 4, count = 50, rate = 200, size = "3KiB" }, tcp {}, host("10.0.0.1/24") }
+tcpecho { port = 7, over = tcp { quirks = { rto_min = "20s" }, over = host("10.0.0.2/24") } }
+stack { load { to = "10.0.0.2", port = 7, conns = 4, count = 50, rate = 200, size = "3KiB" }, tcp { quirks = { rto_min = "20s" } }, host("10.0.0.1/24") }
 return graph "g" { threading = vppc { vps = 2 } }
 END
 stepped() {

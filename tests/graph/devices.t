@@ -150,7 +150,7 @@ until_ok 20 answers $us
 ip link del xkp0
 until_ok 20 said "interface 'xkp1' is gone"
 ip link add xkp0 type veth peer name xkp1
-asleep() { ! cat /proc/$graph_pid/task/*/status | grep '^State:' | grep -qv 'S (sleeping)'; }
+asleep() { [ -d /proc/$graph_pid ] && ! cat /proc/$graph_pid/task/*/status | grep '^State:' | grep -qv 'S (sleeping)'; }
 ok "away: all of its threads sleep" until_ok 20 asleep
 ok "a name that is not up is no device" sh -c "! grep -q 'there again' '$tmp/run.err'"
 ok "it ends well" graph_down

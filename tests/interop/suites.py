@@ -120,7 +120,11 @@ class Process:
 
     def end(self):
         self.p.terminate()
-        self.p.wait()
+        try:
+            self.p.wait(10)
+        except subprocess.TimeoutExpired:
+            self.p.kill()
+            self.p.wait()
 
 
 def one_process(under, module, names, found):
@@ -171,6 +175,7 @@ def compare(path, under, words):
                 bad += not why
                 print(f"# {n[5:]}: {' '.join(ours[n])}: {why[0][1] if why else 'NOT EXPECTED'}")
         good = sum(ours[n][0] == "ok" for n in passed)
+        bad += not passed
         print(f"# {module}: {len(names)} tests, {len(passed)} pass by the kernel, {good} of them under vp-exec,"
               f" {again} at the second try or not", flush=True)
     for pattern, _ in expected:

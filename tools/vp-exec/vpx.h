@@ -212,7 +212,8 @@ void vpx_sock_named(struct vpx_sock *v);
 /* Sees every close that has happened. */
 void vpx_socks_closed(void);
 void vpx_socks_free(void);
-/* No more than that, or little more, is on its way to the program; those that a listener accepts have it, too. */
+/* No more than that, or little more, is on its way to the program of a connection; those that a listener accepts have
+ * it, too, while its own pipe, which counts them, stays as it is. */
 void vpx_sock_receives(struct vpx_sock *v, int bytes);
 /* Somebody listens on that port, or receives its datagrams. */
 bool vpx_socks_bound(const struct vpx_stack *st, int type, uint16_t port);

@@ -42,6 +42,8 @@ static int64_t begin(struct vpx_sock *v, const struct vpx_call *c, int end)
 	if (err != XK_E_INPROGRESS)
 		return err;
 	v->state = VPX_CONNECTING;
+	if (v->rcvbuf != 0)
+		vpx_sock_receives(v, v->rcvbuf);
 	v->nonblocking = !vpx_end_blocks(end);
 	vpx_sock_soon(v);
 	if (!v->nonblocking)

@@ -104,11 +104,11 @@ static bool one_more(struct vpx_sock *v)
 		xk_sock_close(fd);
 		return false;
 	}
-	if (v->rcvbuf != 0)
-		vpx_sock_receives(a, v->rcvbuf);
 	a->kept = end;
 	a->peer = peer;
 	a->state = VPX_CONNECTED;
+	if (v->rcvbuf != 0)
+		vpx_sock_receives(a, v->rcvbuf);
 	*v->accepted_last = a;
 	v->accepted_last = &a->behind;
 	v->naccepted++;

@@ -222,7 +222,7 @@ struct vpx_sock *vpx_sock_of_call(const struct vpx_call *c)
 void vpx_sock_receives(struct vpx_sock *v, int bytes)
 {
 	v->rcvbuf = bytes;
-	if (v->end >= 0)
+	if (v->end >= 0 && (v->state == VPX_CONNECTING || v->state == VPX_CONNECTED))
 		(void)setsockopt(v->end, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 }
 

@@ -243,10 +243,10 @@ def wait():
         os.setsid()
         if os.fork() != 0:
             os._exit(0)
-        print("daemon", os.getpid(), flush=True)
+        os.write(1, b"daemon %d\n" % os.getpid())       # in one piece
         signal.pause()                          # no call of it could fail
     os.wait()
-    print("program", os.getpid(), flush=True)
+    os.write(1, b"program %d\n" % os.getpid())
     listener.accept()
 
 

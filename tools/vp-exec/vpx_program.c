@@ -234,8 +234,10 @@ void vpx_programs_end(void)
 		poll(&p, 1, KILL_MS);
 	}
 	for (unsigned i = 0; i < vpx.nprograms; i++)
-		if (vpx.program[i].notify > 0)
+		if (vpx.program[i].notify > 0) {
 			close(vpx.program[i].notify);
+			vpx.program[i].notify = -1;     /* calls that still wait have been answered by that */
+		}
 }
 
 int vpx_programs_status(void)

@@ -83,6 +83,8 @@ static uint32_t most_held(const struct ncs_conn *c)
 
 	if (ncs_rx_buffers(c->rx, &b) && b.owed < 2)
 		return 0;                        /* the sender's next SDU would wait */
+	if (c->choice.flow == &ncs_fc_window && n >= c->choice.agreed.flow_window)
+		n = c->choice.agreed.flow_window - 1;
 	return n < HELD_MOST ? n : HELD_MOST;
 }
 

@@ -111,7 +111,7 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 	struct ncs_mark mark = ncs_tx_sent(c->tx, no, n, now);
 	struct ncs_hdr h = { { mark.tx, m->kept.when, no - m->kept.when, last_of(m),
 			       (uint8_t)(mark.flags | (c->fresh != c->end ? NCS_MORE : 0)) }, c->peer_id,
-			     ncs_rep(r)->epoch, c->owes && last_of(m) == 0 ? ncs_along_take(c) : 0 };
+			     ncs_rep(r)->epoch, 0 };
 	uint8_t *b;
 
 	c->unsent -= fresh ? n : 0;
@@ -130,6 +130,7 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 			xk_msg_free(a);
 		return;
 	}
+	h.along = c->owes && last_of(m) == 0 ? ncs_along_take(c) : 0;
 	ncs_hdr_store(b, &h);
 	if (c->sums)
 		xk_put_be32(b + NCS_HDR_LEN, ncs_sdu_sum(a));

@@ -83,7 +83,8 @@ static void give_back(int sig)
 			(void)sigaction(sig, &record.old[i], NULL);
 }
 
-/* A fault comes again when this returns, and finds whoever was there before us; what was sent is sent again. */
+/* A fault comes again when this returns, and finds whoever was there before us; what was sent, by a terminal, too, is
+ * sent again, and so is what would not come again. */
 static void on_fatal(int sig, siginfo_t *info, void *context)
 {
 	int err = errno;
@@ -97,7 +98,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context)
 			pause();         /* the first one ends us all */
 	}
 	give_back(sig);
-	if (info->si_code <= 0 || sig == SIGQUIT)        /* a terminal's is the kernel's */
+	if (info->si_code <= 0 || sig == SIGQUIT || sig == SIGSYS || (sig == SIGBUS && info->si_code == BUS_MCEERR_AO))
 		(void)raise(sig);
 	errno = err;
 }
@@ -159,12 +160,29 @@ static int watch(const struct vpr *o, struct xk_graph *g, struct xk_errs *e)
 	return VPR_OK;
 }
 
+/* Not there yet, or with nothing in it, as a run leaves it that may remove no file in the end. */
+static int open_given(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	struct stat st;
+
+	if (fd >= 0 || errno != EEXIST)
+		return fd;
+	fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	errno = EEXIST;
+	return -1;
+}
+
 static int open_files(const struct vpr *o, struct xk_errs *e)
 {
 	record.fd = -1;
 	record.given = o->recording;
 	if (o->recording != NULL)
-		record.fd = open(o->recording, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		record.fd = open_given(o->recording);
 	if (o->recording != NULL && record.fd < 0) {
 		xk_errs_add(e, NULL, 0, 0, "option --recording: %s: %s", o->recording, strerror(errno));
 		return VPR_FAILED;

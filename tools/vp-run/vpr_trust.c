@@ -87,8 +87,6 @@ static int become(const struct vpr *o, const char *control, struct xk_errs *e)
 		code = no_right(o, e);
 	if (code == VPR_OK && o->heat != NULL)
 		code = may_still(o->heat, u, e);
-	if (code == VPR_OK && o->recording != NULL)
-		code = may_still(o->recording, u, e);
 	if (code == VPR_OK && control != NULL)
 		code = may_still(control, u, e);
 	if (code == VPR_OK && control != NULL)
@@ -121,10 +119,10 @@ static void allow(int rules, const char *path, uint64_t access)
 	close(at.parent_fd);
 }
 
-/* The socket and its lock go in the end, and a recording that has nothing. */
-static void allow_end_of(int rules, const char *path)
+/* The socket and its lock go in the end. */
+static void allow_end_of(int rules, const char *control)
 {
-	char *dir = vpr_folder(path);
+	char *dir = vpr_folder(control);
 
 	if (dir != NULL)
 		allow(rules, dir, LANDLOCK_ACCESS_FS_REMOVE_FILE);
@@ -143,8 +141,6 @@ static void allow_all(int rules, const struct vpr *o, const char *control)
 		allow(rules, "/dev/net/tun", LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE);
 	if (control != NULL)
 		allow_end_of(rules, control);
-	if (o->recording != NULL)
-		allow_end_of(rules, o->recording);
 }
 
 /* False: errno says why. */

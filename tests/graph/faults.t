@@ -93,7 +93,7 @@ if limited 4000000 "$run" --help >/dev/null 2>&1; then
 	ok "the same with 512 virtual processors" \
 		every_limit "100000 1000000 9000000 20000000" "$run" "$graphs/udp-presets.lua" count=2 conns=512 vps=512
 	ok "the same with a thread for each of 512 connections" \
-		every_limit "100000 1000000 5000000 9000000" "$run" "$graphs/udp-presets.lua" count=2 conns=512 preset=tpc
+		every_limit "100000 1000000 5000000 20000000" "$run" "$graphs/udp-presets.lua" count=2 conns=512 preset=tpc
 	ok "4096 virtual processors in 100 MB: one sentence" \
 		fails 1 'memory' limited 100000 "$run" "$graphs/udp-presets.lua" vps=4096 count=1
 else

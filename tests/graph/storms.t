@@ -99,7 +99,7 @@ at_rest() {
 # gone_under_load: the graph ends by itself, and lets go of everything
 gone_under_load() {
 	flood_on
-	received_now=$(received) && until_ok 10 more_than $((received_now + 1000)) || return 1
+	received_now=$(received) && until_ok 60 more_than $((received_now + 1000)) || return 1
 	wire_down
 	graph_ends 6 "its [a-z]* is gone"
 	rc=$?

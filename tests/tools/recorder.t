@@ -86,6 +86,9 @@ ok "workers' rounds are slices of a trace" trace
 # ---- ends --------------------------------------------------------------------------------------
 
 # killed SIGNAL NUMBER FILE ARG...: it dies of it as it would, and the recording says so.
+# A sanitizer has a handler of its own for a wrong address, and another exit code.
+ASAN_OPTIONS=${ASAN_OPTIONS-}:handle_segv=0 TSAN_OPTIONS=${TSAN_OPTIONS-}:handle_segv=0 UBSAN_OPTIONS=${UBSAN_OPTIONS-}:handle_segv=0
+export ASAN_OPTIONS TSAN_OPTIONS UBSAN_OPTIONS
 killed() {
 	sig=$1 no=$2 where=$3
 	shift 3

@@ -357,7 +357,7 @@ ok "it ends with nothing leaked" stop
 ok "a graph of TCP connections begins" start "$tmp/tcp.lua"
 ok "a trace never shows another message's steps" one_message
 ok "a ladder goes down, over the cable, and up" ladder
-ok "so does one on a page" soon page
+ok "so does one on a page" until_ok 60 page
 ok "another kind of page is refused" refused "drawn as html, not as 'pdf'" c --ladder=pdf trace ip2 5
 ok "it ends with nothing leaked" stop
 for preset in vppc lp locking; do

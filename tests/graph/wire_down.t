@@ -81,7 +81,7 @@ ok "times that meet" refused "down: two of the times meet" "$tmp/meet.lua" a=twi
 ok "a peer has no cable" refused 'is of a cable to another driver, but peer_source' "$tmp/peer.lua"
 
 # A file that is played again and again is a device, too.
-"$run" --capture "eth=$tmp/in.pcap" -d 50ms "$tmp/w.lua" >"$tmp/out" 2>&1
+"$run" --virtual --capture "eth=$tmp/in.pcap" -d 50ms "$tmp/w.lua" >"$tmp/out" 2>&1
 cat >"$tmp/play.lua" <<'END'
 stack { udp {}, ip { addr = "10.0.0.2/24" }, arp {}, eth {},
   pcap { file = args { file = text { "" } }.file, loop = 0, rate = "fast" } }

@@ -42,6 +42,8 @@ bool ctl_has_frames(const struct xk_node *n);
 
 /* The folder of default sockets: $XDG_RUNTIME_DIR/xkvp, else /tmp/xkvp-UID.  False: too long. */
 bool ctl_default_dir(char dir[CTL_PATH_MAX]);
+/* Is it a folder that nobody but us can use?  Asks the system and no more: signal handlers may call it. */
+bool ctl_is_own_dir(const char *dir);
 /* Connects; a descriptor, or negative with a sentence fragment in why[n]. */
 int  ctl_connect(const char *path, char *why, size_t n);
 

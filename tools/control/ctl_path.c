@@ -66,11 +66,16 @@ int ctl_connect(const char *path, char *why, size_t n)
 	return err;
 }
 
-/* The default folder: ours alone, or not used. */
-static int make_dir(char dir[CTL_PATH_MAX], char *why, size_t n)
+bool ctl_is_own_dir(const char *dir)
 {
 	struct stat st;
 
+	return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0;
+}
+
+/* The default folder: ours alone, or not used. */
+static int make_dir(char dir[CTL_PATH_MAX], char *why, size_t n)
+{
 	if (!ctl_default_dir(dir)) {
 		snprintf(why, n, "XDG_RUNTIME_DIR is too long for a socket: give --control=PATH");
 		return XK_E_INVAL;
@@ -79,7 +84,7 @@ static int make_dir(char dir[CTL_PATH_MAX], char *why, size_t n)
 		snprintf(why, n, "cannot make the folder %s: %s", dir, strerror(errno));
 		return -errno;
 	}
-	if (lstat(dir, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0) {
+	if (!ctl_is_own_dir(dir)) {
 		snprintf(why, n, "%s is not a folder of yours alone (mode 0700): give --control=PATH", dir);
 		return XK_E_PERM;
 	}

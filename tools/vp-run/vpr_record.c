@@ -44,11 +44,7 @@ static void say(const char *text) { (void)!write(STDERR_FILENO, text, strlen(tex
 /* Where files of ours alone are; made if need be. */
 static int open_default(void)
 {
-	struct stat st;
-
-	if (*record.path == '\0' || (mkdir(record.dir, 0700) != 0 && errno != EEXIST))
-		return -1;
-	if (lstat(record.dir, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0)
+	if (*record.path == '\0' || (mkdir(record.dir, 0700) != 0 && errno != EEXIST) || !ctl_is_own_dir(record.dir))
 		return -1;
 	return open(record.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }

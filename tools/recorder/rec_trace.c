@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "runtime/base/xk_clock.h"
+#include "tools/recorder/chrome.h"
 
 enum { WORKERS, VPS };
 
@@ -39,11 +39,6 @@ static void put_string(FILE *f, const char *s)
 	putc('"', f);
 }
 
-static void put_us(FILE *f, const char *key, uint64_t ns)
-{
-	fprintf(f, ",\"%s\":%" PRIu64 ".%03u", key, ns / XK_US, (unsigned)(ns % XK_US));
-}
-
 static void begin(struct trace *t, char ph, unsigned pid, uint32_t tid, const char *name)
 {
 	fprintf(t->f, "%s{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u,\"name\":", t->any ? ",\n" : "", ph, pid, tid);
@@ -66,15 +61,15 @@ static void end(struct trace *t, const struct rec_row *x)
 static void slice(struct trace *t, unsigned pid, uint32_t tid, const char *name, const struct rec_row *x, uint64_t until)
 {
 	begin(t, 'X', pid, tid, name);
-	put_us(t->f, "ts", x->r.when);
-	put_us(t->f, "dur", until > x->r.when ? until - x->r.when : 0);
+	chrome_put_us(t->f, "ts", x->r.when);
+	chrome_put_us(t->f, "dur", until > x->r.when ? until - x->r.when : 0);
 	end(t, x);
 }
 
 static void mark(struct trace *t, const struct rec_row *x)
 {
 	begin(t, 'i', rec_is_worker(x->ring) ? WORKERS : VPS, rec_ring_no(x->ring), rec_kind(x));
-	put_us(t->f, "ts", x->r.when);
+	chrome_put_us(t->f, "ts", x->r.when);
 	fputs(",\"s\":\"t\"", t->f);
 	end(t, x);
 }

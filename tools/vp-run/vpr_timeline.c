@@ -15,6 +15,7 @@
 
 #include "runtime/upi/xk_graph.h"
 #include "runtime/vp/xk_machine.h"
+#include "tools/recorder/chrome.h"
 
 #define SLICES_MAX 200000u
 
@@ -24,12 +25,6 @@ struct vpr_timeline {
 	uint64_t slices, more;           /* written, left out */
 	uint64_t *ran;                   /* [vps * processors]: messages */
 };
-
-/* us with its nanoseconds. */
-static void put_us(FILE *f, const char *key, xk_ns ns)
-{
-	fprintf(f, ",\"%s\":%" PRIu64 ".%03u", key, (uint64_t)(ns / 1000), (unsigned)(ns % 1000));
-}
 
 static void note(void *arg, const struct xk_ran *r)
 {
@@ -41,8 +36,8 @@ static void note(void *arg, const struct xk_ran *r)
 		return;
 	}
 	fprintf(t->f, "%s{\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"name\":\"vp %u\"", t->slices++ != 0 ? ",\n" : "", r->processor, r->thread, r->vp);
-	put_us(t->f, "ts", r->from);
-	put_us(t->f, "dur", r->until - r->from);
+	chrome_put_us(t->f, "ts", r->from);
+	chrome_put_us(t->f, "dur", r->until - r->from);
 	fprintf(t->f, ",\"args\":{\"messages\":%u}}", r->messages);
 }
 

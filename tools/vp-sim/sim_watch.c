@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tools/recorder/chrome.h"
 #include "tools/vp-bench/bench.h"
 #include "tools/vp-sim/sim_svg.h"
 
@@ -26,12 +27,6 @@ struct sim_look {
 
 /* ---- watching ------------------------------------------------------------------------- */
 
-/* us with its nanoseconds. */
-static void put_us(FILE *f, const char *key, xk_ns ns)
-{
-	fprintf(f, ",\"%s\":%" PRIu64 ".%03u", key, (uint64_t)(ns / 1000), (unsigned)(ns % 1000));
-}
-
 static void ran(void *to, const struct sim_ran *r)
 {
 	struct sim_look *l = to;
@@ -45,10 +40,10 @@ static void ran(void *to, const struct sim_ran *r)
 	}
 	l->slices++;
 	fprintf(l->events, ",\n{\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"name\":\"stream %u\"", r->processor, r->stream);
-	put_us(l->events, "ts", r->from);
-	put_us(l->events, "dur", r->until - r->from);
+	chrome_put_us(l->events, "ts", r->from);
+	chrome_put_us(l->events, "dur", r->until - r->from);
 	fprintf(l->events, ",\"args\":{\"stream\":%u", r->stream);
-	put_us(l->events, "waited_us", r->from - r->arrived);
+	chrome_put_us(l->events, "waited_us", r->from - r->arrived);
 	fputs("}}", l->events);
 }
 

@@ -134,8 +134,11 @@ static void way(FILE *f, const char *message, const json_t *steps)
 	size_t n = json_array_size(steps), columns = 0, drawn = 0, i;
 	const json_t *step;
 
-	json_array_foreach(steps, i, step)
-		columns = column(steps, step) + 1 > columns ? column(steps, step) + 1 : columns;
+	json_array_foreach(steps, i, step) {
+		size_t at = column(steps, step);
+
+		columns = at >= columns ? at + 1 : columns;
+	}
 	fprintf(f, "<h2>Message %s</h2>\n<div><svg width=\"%zu\" height=\"%zu\">\n", message, LEFT + columns * COLUMN + width(steps),
 		TOP + (n + 2) * ROW);
 	json_array_foreach(steps, i, step) {

@@ -19,6 +19,7 @@
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/mem/xk_shared.h"
 #include "runtime/mem/xk_slab.h"
+#include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_part.h"
 #include "tests/graph/churner.h"
 #include "tests/support/xk_test_graph.h"
@@ -211,8 +212,10 @@ static void pass_real(void)
 
 struct memory { uint64_t blocks, slabs; unsigned slots; };
 
+/* What has ended under RCU is given back first. */
 static struct memory memory_now(void)
 {
+	xk_rcu_barrier();
 	return (struct memory){ xk_alloc_live(), xk_slab_bytes(), run.g->nslots };
 }
 

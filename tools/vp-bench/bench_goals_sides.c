@@ -338,6 +338,8 @@ enum goal_fault side_one(struct goals *g, const struct goal_side *s, double *v, 
 #define NO_RANKS "no Open MPI here: install the packages openmpi-bin and libopenmpi-dev, tools/peers/build DIR openmpi, " \
 	"then --peers DIR"
 
+#define NO_PROGRAMS "the harness is not built: tools/peers/build DIR programs, then --peers DIR"
+
 static const struct { const char *program, *hint; } peers[] = {
 	[PEER_LWIP] = { "lwip-udp", NO_LWIP },
 	[PEER_LWIP_TCP] = { "lwip-tcp", NO_LWIP },
@@ -358,6 +360,8 @@ static const struct { const char *program, *hint; } peers[] = {
 	[PEER_WIRE] = { "wire", "the harness is not built: tools/peers/build DIR kernel, then --peers DIR" },
 	[PEER_RANKS_NCS] = { "ranks-ncs", NO_RANKS },
 	[PEER_RANKS_OPENMPI] = { "ranks-openmpi", NO_RANKS },
+	[PEER_PROGRAMS_EXEC] = { "programs-exec", NO_PROGRAMS },
+	[PEER_PROGRAMS_KERNEL] = { "programs-kernel", NO_PROGRAMS },
 	[PEER_ACE] = { "ace-stream", "no ACE here: install the package libace-dev, tools/peers/build DIR ace, then --peers DIR" },
 };
 
@@ -410,7 +414,7 @@ static enum goal_fault peer_value(struct goals *g, const struct goal_side *s, en
 	for (unsigned i = 0; i < GOAL_ARGS && s->arg[i] != NULL; i++)
 		argv[3 + i] = s->arg[i];
 	snprintf(ms, sizeof ms, "%.3f", (double)g->time / 1e6);
-	setenv("VP_RUN", g->vp_run, 1);          /* ranks-ncs: of its build is the library of MPI, too */
+	setenv("VP_RUN", g->vp_run, 1);          /* ranks-ncs, programs-exec: of its build is what they run */
 	j = bench_child_json(argv, 2.5 * (double)g->time / 1e9 + SLACK_S, &g->interrupted, text, sizeof text);
 	*v = bench_number_of(j, key);
 	json_decref(j);

@@ -27,6 +27,13 @@ local function best(a, b, arg, args)
   return { probe = "best", peer = a, other = b, arg = arg, args = args }
 end
 
+-- Unmodified programs, by vp-exec and on the kernel's loopback.
+local function programs(id, what, unit, target, stretch)
+  return { id = "programs/" .. id, what = what, unit = unit, sense = "rate", target = target,
+           stretch = stretch, ours = peer_rate("programs-exec", id),
+           reference = peer_rate("programs-kernel", id) }
+end
+
 -- ---- ranges ---------------------------------------------------------------------------------
 
 -- One point for each of as and each of bs.
@@ -598,6 +605,25 @@ local ROWS <const> = {
     id = "ncs/echo-one", what = "ncs by shared memory, an echo of 8 B, both ranks on one processor / Open MPI",
     unit = "echoes/s", sense = "rate", target = 1.11, stretch = 2,
     ours = peer_rate("ranks-ncs", "8@one"), reference = peer_rate("ranks-openmpi", "8@one"),
+  },
+  programs("bulk", "iperf3, one connection, by vp-exec / the kernel's loopback", "B/s", 0.55, 0.8),
+  programs("requests", "nginx and wrk, kept-alive requests of 1 KiB, by vp-exec / the kernel's loopback",
+    "requests/s", 0.8, 1),
+  programs("connections", "the same, a connection for each", "requests/s", 0.4, 0.6),
+  {
+    id = "programs/turns", what = "by vp-exec, 64 B to a program and back, the median",
+    unit = "ns", sense = "value", target = 100000, stretch = 50000,
+    ours = peer("programs-exec", "turns"), reference = { probe = "one" },
+  },
+  {
+    id = "programs/call", what = "by vp-exec, a call that is answered (getsockname), the median",
+    unit = "ns", sense = "value", target = 25000, stretch = 10000,
+    ours = peer("programs-exec", "call"), reference = { probe = "one" },
+  },
+  {
+    id = "programs/ppc", what = "iperf3 by vp-exec, a process for each connection / threads and locks",
+    unit = "B/s", sense = "rate", target = 0.7, stretch = 0.9,
+    ours = peer_rate("programs-exec", "bulk@ppc"), reference = peer_rate("programs-exec", "bulk"),
   },
 }
 

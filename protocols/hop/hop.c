@@ -15,6 +15,8 @@
  */
 #include "protocols/hop/hop_priv.h"
 
+#include "protocols/udp/udp.h"
+
 /* ---- up ----------------------------------------------------------------------------- */
 
 void hop_look_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
@@ -61,8 +63,13 @@ static int hop_rep_init(struct xk_rep *r)
 	return virt_rep_init(r);
 }
 
+static int hop_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	return op == UDP_CTL_ERROR ? virt_news(r, op, buf, len) : virt_control(r, op, buf, len);
+}
+
 static const struct xk_ops hop_ops = {
-	VIRT_OPS, .rep_init = hop_rep_init, .push = virt_push, .pop = virt_pop, .control = virt_control,
+	VIRT_OPS, .rep_init = hop_rep_init, .push = virt_push, .pop = virt_pop, .control = hop_control,
 	.batch_self = true, .demux_batch = XK_FAST(virt_fast_batch, NULL),
 };
 
@@ -80,7 +87,7 @@ static const char *const hop_counts[] = { VIRT_COUNTS, NULL };
 const struct xk_proto xk_proto_hop = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "hop", .doc = "one graph hop: passes messages through untouched", .ops = &hop_ops,
-	.offers = "port", .needs = { "port", NULL }, .min_down = 1, .max_down = 1,
+	.offers = "port|stream", .as_below = true, .needs = { "port|stream", NULL }, .min_down = 1, .max_down = 1,
 	.params = hop_params, .conf_size = sizeof(struct hop_conf), .node_size = sizeof(struct virt_node),
 	.rep_size = sizeof(struct virt_rep),
 	.sess_size = sizeof(struct virt_sess), .drops = hop_drops, .counts = hop_counts,

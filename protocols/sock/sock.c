@@ -17,20 +17,27 @@
 #include "runtime/base/xk_errs.h"
 #include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_move.h"
 #include "runtime/upi/xk_vps.h"
 
 /* ---- what comes from below ------------------------------------------------------------ */
 
-static int type_of(const struct xk_rep *r, const struct xk_sess *lls)
+static int type_over(const struct xk_node *n)
 {
-	int dgram = sock_node(r->node)->down[XK_SOCK_DGRAM];
+	return xk_node_offers(n, "stream") ? XK_SOCK_STREAM : XK_SOCK_DGRAM;
+}
 
-	return dgram >= 0 && lls->rep->node == r->node->down[dgram] ? XK_SOCK_DGRAM : XK_SOCK_STREAM;
+/* By the session itself: what lies below us, and below a layer, may be another node in a moment. */
+static int type_of(const struct xk_sess *lls)
+{
+	while (lls->rep->node->proto->as_below && lls->down != NULL)
+		lls = lls->down;
+	return type_over(lls->rep->node);
 }
 
 static int sock_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 {
-	int kind = type_of(r, lls), err;
+	int kind = type_of(lls), err;
 	struct sock *sk = sock_find_port(r, lls, kind);
 
 	(void)type;
@@ -60,7 +67,7 @@ static XK_NOINLINE void demux_forgotten(struct xk_up *up, struct xk_sess *lls, s
 {
 	struct sock_sess *ss;
 
-	if (type_of(up->rep, lls) == XK_SOCK_DGRAM && sock_open_done(up->rep, lls, up->rep->node) == XK_OK) {
+	if (type_of(lls) == XK_SOCK_DGRAM && sock_open_done(up->rep, lls, up->rep->node) == XK_OK) {
 		ss = sock_sess_on(lls);
 		if (ss != NULL) {
 			sock_dgram_demux(ss, m);
@@ -101,10 +108,29 @@ static int udp_error(const struct udp_error *e)
 	return XK_OK;
 }
 
+/* A layer comes below our sessions, or goes: who holds what it stands over is its receiver, or will be. */
+static int sock_move(struct xk_rep *r, const struct xk_move *m)
+{
+	int res = xk_asked(r, m);
+	struct sock_sess *ss;
+
+	if (res <= 0)
+		return res;
+	ss = sock_sess_on(m->now != NULL ? m->now : m->old);
+	if (ss == NULL || ss->s.rep != r || ss->s.down != m->old)
+		return XK_E_NOENT;
+	if (m->now != NULL) {
+		ss->s.down = xk_dup(m->now);
+		xk_close(m->old);
+	}
+	return XK_OK;
+}
+
 static int sock_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	(void)r;
 	switch (op) {
+	case XK_CTL_MOVE:
+		return sock_move(r, buf);
 	case XK_CTL_STREAM_EVENT:
 		return len < sizeof(struct xk_stream_event) ? XK_E_INVAL : tell_stream(buf);
 	case UDP_CTL_ERROR:
@@ -122,7 +148,7 @@ static int sock_init(struct xk_node *n, struct xk_errs *e)
 
 	st->down[XK_SOCK_STREAM] = st->down[XK_SOCK_DGRAM] = -1;
 	for (unsigned i = 0; i < n->ndown; i++) {
-		int type = xk_node_offers(n->down[i], "stream") ? XK_SOCK_STREAM : XK_SOCK_DGRAM;
+		int type = type_over(n->down[i]);
 
 		if (st->down[type] >= 0) {
 			xk_errs_add(e, n->file, n->line, 0, "%s: two protocols below offer the same: "

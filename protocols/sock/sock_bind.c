@@ -149,6 +149,26 @@ struct sock *sock_find_port(struct xk_rep *r, struct xk_sess *lls, int type)
 
 /* ---- open for peers, below ------------------------------------------------------------ */
 
+int64_t sock_do_binding(struct sock *sk, sock_op op, void *arg)
+{
+	int64_t res;
+
+	xk_binding_begin(sk->node);
+	res = sock_do(sk, op, arg);
+	xk_binding_end(sk->node);
+	return res;
+}
+
+int64_t sock_do_seldom(struct sock *sk, sock_op op, void *arg, bool *held)
+{
+	int64_t res = sock_do(sk, op, arg);
+
+	if (res != SOCK_BINDS)
+		return res;
+	*held = true;
+	return sock_do_binding(sk, op, arg);
+}
+
 int sock_enable(struct sock *sk)
 {
 	struct xk_parts ps, *kept;
@@ -160,7 +180,7 @@ int sock_enable(struct sock *sk)
 	xk_parts_init(&ps, 1);
 	push_addr(&ps.p[0], &sk->local);
 	*kept = ps;
-	err = xk_open_enable(sk->node, sk->node, sock_below(sk), &ps);
+	err = xk_open_enable(sk->node, sk->node, sock_below(sk)->node, &ps);
 	if (err == XK_OK)
 		sk->enabled = kept;
 	else
@@ -175,7 +195,7 @@ void sock_disable(struct sock *sk)
 	if (ps == NULL)
 		return;
 	sk->enabled = NULL;
-	(void)xk_open_disable(sk->node, sk->node, sock_below(sk), ps);
+	(void)xk_open_disable(sk->node, sk->node, sock_below(sk)->node, ps);
 	xk_free(ps);
 }
 
@@ -214,8 +234,7 @@ int sock_take_some_port(struct sock *sk, uint32_t host, bool enable)
 
 static bool is_ours(const struct sock *sk, uint32_t host)
 {
-	struct xk_rep *below = sock_below(sk)->rep[xk_vp_no];
-	int res = xk_control(below, XK_CTL_ISLOCAL, &host, sizeof host);
+	int res = xk_control(sock_below(sk), XK_CTL_ISLOCAL, &host, sizeof host);
 
 	/* What has no addresses to know lets any pass. */
 	return host == XK_SOCK_ANY || res == 1 || res == XK_E_NOTSUP;
@@ -245,7 +264,7 @@ int xk_sock_bind(int fd, const struct xk_sock_addr *a)
 
 	if (res != XK_OK)
 		return res;
-	res = (int)sock_do(sk, bind_op, &copy);
+	res = (int)sock_do_binding(sk, bind_op, &copy);
 	sock_put(sk);
 	return res;
 }

@@ -52,13 +52,18 @@ static void shut_write(struct sock *sk)
 	xk_close(lls);
 }
 
+struct shutdown { int how; bool held; };
+
 static int64_t shutdown_op(struct sock *sk, void *arg)
 {
-	int how = *(int *)arg;
+	const struct shutdown *s = arg;
+	int how = s->how;
 
 	if (sk->closed)
 		return XK_E_BADF;
 	if (sk->state == SOCK_LISTENING && how != XK_SHUT_WR) {
+		if (!s->held)
+			return SOCK_BINDS;
 		sock_listen_end(sk);
 		sk->state = SOCK_IDLE;
 	} else if (sk->type == XK_SOCK_DGRAM ? sk->peer.port == 0 :
@@ -76,6 +81,7 @@ static int64_t shutdown_op(struct sock *sk, void *arg)
 
 int xk_sock_shutdown(int fd, int how)
 {
+	struct shutdown s = { .how = how };
 	struct sock *sk;
 	int res;
 
@@ -84,7 +90,7 @@ int xk_sock_shutdown(int fd, int how)
 	res = sock_hold(fd, &sk);
 	if (res != XK_OK)
 		return res;
-	res = (int)sock_do(sk, shutdown_op, &how);
+	res = (int)sock_do_seldom(sk, shutdown_op, &s, &s.held);
 	sock_put(sk);
 	return res;
 }
@@ -109,7 +115,8 @@ static int64_t close_drained(struct sock *sk, void *arg)
 
 static int64_t close_end(struct sock *sk, void *arg)
 {
-	(void)arg;
+	if (sk->enabled != NULL && !*(bool *)arg)
+		return SOCK_BINDS;
 	sock_end(sk, (sk->opts.linger.on && sk->opts.linger.seconds == 0) || sk->rx_bytes != 0);
 	return XK_OK;
 }
@@ -128,6 +135,7 @@ static int close_hold(int fd, struct sock **sk)
 
 int xk_sock_close(int fd)
 {
+	bool held = false;
 	struct sock *sk;
 	int64_t seconds;
 	int err = close_hold(fd, &sk);
@@ -137,7 +145,7 @@ int xk_sock_close(int fd)
 	seconds = sk->type == XK_SOCK_STREAM ? sock_do(sk, close_begin, NULL) : 0;
 	if (seconds > 0 && sock_blocks(sk, 0))
 		(void)sock_wait(sk, close_drained, NULL, POLLOUT, true, (uint64_t)seconds * 1000000000u);
-	sock_do(sk, close_end, NULL);
+	sock_do_seldom(sk, close_end, &held, &held);
 	if (sk->type == XK_SOCK_DGRAM)
 		sock_dgram_forget_all(sk);
 	sock_put(sk);

@@ -276,7 +276,7 @@ int64_t sock_dgram_recv(struct sock *sk, void *arg)
 /* ---- send ------------------------------------------------------------------------------------------ */
 
 /* On the socket's VP: whom to, from which port, and where that peer may be. */
-struct aim { struct sock_io *io; struct xk_sock_addr to, local; struct xk_vp *first; };
+struct aim { struct sock_io *io; struct xk_sock_addr to, local; struct xk_vp *first; bool held; };
 
 static int64_t aim_op(struct sock *sk, void *arg)
 {
@@ -285,6 +285,8 @@ static int64_t aim_op(struct sock *sk, void *arg)
 
 	if (sk->closed)
 		return XK_E_BADF;
+	if (sk->local.port == 0 && !a->held)
+		return SOCK_BINDS;
 	sk->err = 0;
 	if (err != XK_OK)
 		return err;
@@ -314,7 +316,7 @@ static struct sock_sess *shot_session(struct xk_rep *r, struct shot *t, int *err
 	if (ss != NULL)
 		return ss;
 	sock_parts(&ps, &t->a->to, &t->a->local);
-	lls = xk_open(r, r->node, xk_rep_here(sock_below(t->sk), r), &ps, err);
+	lls = xk_open(r, r->node, sock_below(t->sk), &ps, err);
 	if (lls == NULL)
 		return NULL;
 	*err = XK_E_NOMEM;
@@ -376,7 +378,7 @@ int64_t sock_dgram_send(struct sock *sk, struct sock_io *io)
 	unsigned nconn = xk_node_nconn(sk->node);
 	struct aim a = { .io = io };
 	struct shot t = { .sk = sk, .a = &a };
-	int64_t res = io->left > UDP_MAX_PAYLOAD ? XK_E_MSGSIZE : sock_do(sk, aim_op, &a);
+	int64_t res = io->left > UDP_MAX_PAYLOAD ? XK_E_MSGSIZE : sock_do_seldom(sk, aim_op, &a, &a.held);
 
 	if (res != XK_OK)
 		return res;

@@ -126,7 +126,7 @@ void sock_listen_mss(const struct sock *sk, bool on)
 	struct tcp_listen_mss v = { sk->local.port, on ? sk->opts.maxseg : 0 };
 
 	if (sk->opts.maxseg != 0)
-		(void)xk_control(sock_below(sk)->rep[xk_vp_no], TCP_CTL_LISTEN_MSS, &v, sizeof v);
+		(void)xk_control(sock_below(sk), TCP_CTL_LISTEN_MSS, &v, sizeof v);
 }
 
 /* ---- listen, accept: on the listener's VP ------------------------------------------------------ */
@@ -174,7 +174,7 @@ int xk_sock_listen(int fd, unsigned backlog)
 
 	if (res != XK_OK)
 		return res;
-	res = (int)sock_do(sk, listen_op, &backlog);
+	res = (int)sock_do_binding(sk, listen_op, &backlog);
 	sock_put(sk);
 	return res;
 }

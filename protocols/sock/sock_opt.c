@@ -220,7 +220,7 @@ static uint32_t buffer(struct sock *sk, bool to_send)
 		return to_send ? info.snd_buf : info.rcv_buf;
 	if (o->set & (to_send ? OPT_SNDBUF : OPT_RCVBUF))
 		return to_send ? o->sndbuf : o->rcvbuf;
-	if (xk_control(sock_below(sk)->rep[xk_vp_no], TCP_CTL_BUFFERS, node, sizeof node) != (int)sizeof node)
+	if (xk_control(sock_below(sk), TCP_CTL_BUFFERS, node, sizeof node) != (int)sizeof node)
 		return 0;
 	return node[to_send];
 }

@@ -171,9 +171,10 @@ static inline bool sock_addr_eq(const struct xk_sock_addr *a, const struct xk_so
 {
 	return a->host == b->host && a->port == b->port;
 }
-static inline struct xk_node *sock_below(const struct sock *sk)
+/* Inside a VP: what opens for its kind; another one when the graph has changed. */
+static inline struct xk_rep *sock_below(const struct sock *sk)
 {
-	return sk->node->down[sock_node(sk->node)->down[sk->type]];
+	return sock_rep_here(sk)->down[sock_node(sk->node)->down[sk->type]];
 }
 
 /* ---- sock_fd.c ------------------------------------------------------------------------------ */
@@ -240,6 +241,14 @@ void sock_parts(struct xk_parts *ps, const struct xk_sock_addr *remote, const st
 /* Takes the name a for sk (port 0: chooses); `alone`: nobody else may have it. */
 int  sock_take_port(struct sock *sk, const struct xk_sock_addr *a, bool alone);
 void sock_leave_port(struct sock *sk);
+/*
+ * Runs op inside the socket's VP, as sock_do does, while the graph does not change: only so sock_enable and sock_disable
+ * may be called.  sock_do_seldom: op, which needs that seldom, looks at *held, and where it is false answers SOCK_BINDS
+ * instead, having done nothing; it is run again with *held set.
+ */
+#define SOCK_BINDS INT64_MIN
+int64_t sock_do_binding(struct sock *sk, sock_op op, void *arg);
+int64_t sock_do_seldom(struct sock *sk, sock_op op, void *arg, bool *held);
 /* Opens the name for peers, below; the name is a local port and, maybe, host. */
 int  sock_enable(struct sock *sk);
 void sock_disable(struct sock *sk);

@@ -22,7 +22,9 @@ void sock_sess_free(struct sock_sess *ss)
 {
 	struct xk_sess *lls = ss->s.down;
 
-	lls->up = &ss->s.rep->up;
+	/* Another socket's by now, where two that share a name talk to one peer. */
+	if (lls->up == &ss->s.self)
+		lls->up = &ss->s.rep->up;
 	ss->s.down = NULL;
 	xk_sess_destroy(&ss->s);
 	xk_close(lls);

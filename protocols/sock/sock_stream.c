@@ -218,8 +218,8 @@ static int64_t connect_begin(struct sock *sk, void *arg)
 		return XK_E_BADF;
 	sock_join(sk);
 	sock_parts(&ps, &c->to, &sk->local);
-	open_with(sk, xk_rep_here(sock_below(sk), r));
-	lls = xk_open(r, r->node, xk_rep_here(sock_below(sk), r), &ps, &err);
+	open_with(sk, sock_below(sk));
+	lls = xk_open(r, r->node, sock_below(sk), &ps, &err);
 	if (lls != NULL)
 		err = sock_stream_attach(sk, lls);
 	if (err != XK_OK) {
@@ -296,7 +296,7 @@ int xk_sock_connect(int fd, const struct xk_sock_addr *a)
 	if (res != XK_OK)
 		return res;
 	if (sk->type == XK_SOCK_DGRAM)
-		res = (int)sock_do(sk, sock_dgram_connect, &copy);
+		res = (int)sock_do_binding(sk, sock_dgram_connect, &copy);
 	else if (copy.port == 0 || copy.host == XK_SOCK_ANY)
 		res = XK_E_ADDRNOTAVAIL;
 	else

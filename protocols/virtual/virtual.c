@@ -17,6 +17,7 @@
 #include "runtime/classify/xk_demux.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_stream.h"
 
 const struct xk_demux virt_through = { .through = true };
 
@@ -145,6 +146,7 @@ int virt_rep_init(struct xk_rep *r)
 	const struct virt_conf *c = r->conf;
 	struct virt_rep *v = r->state;
 
+	v->stream = xk_node_offers(r->node, "stream");
 	if (v->self == NULL)
 		v->self = r->node->proto->ops->pop == virt_pop ? virt_self_demux : self_pop;
 	linger_init(&v->linger, r->wheel, c->linger, c->sessions, &r->count[VIRT_COUNT_LINGERED]);
@@ -157,8 +159,8 @@ int virt_header_init(struct xk_rep *r, uint32_t n)
 	return virt_rep_init(r);
 }
 
-/* An own session over lls, told to the protocol above; XK_OK: lls->up is its
- * self, and it lingers. */
+/* An own session over lls, told to the protocol above.  XK_OK: lls->up is its self, and it lingers; over a stream it is
+ * there as long as somebody above holds it. */
 int virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 {
 	struct virt_rep *st = r->state;
@@ -169,35 +171,17 @@ int virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 
 	if (e == NULL)
 		return XK_E_NOENT;
-	if (!linger_room(&st->linger))
+	if (!st->stream && !linger_room(&st->linger))
 		return XK_E_NOSPC;
 	s = virt_new(r, xk_rep_here(xk_enable_rcv(e), r), xk_enable_type(e), xk_dup(lls), &k);
 	if (s == NULL)
 		return XK_E_NOMEM;
 	xk_dup(s);
 	err = xk_open_done(s->up->rep->node, s, xk_sess_type(s));
-	if (err < 0)
+	if (err < 0 || st->stream)
 		xk_close(s);
 	else
 		linger_add(&st->linger, &((struct virt_sess *)s)->linger, s);
-	return err;
-}
-
-int virt_open_done_held(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
-{
-	struct xk_key ek = virt_type_key(type), k = virt_key(lls);
-	struct xk_enable *e = xk_enable_find(r->node, &ek);
-	struct xk_sess *s;
-	int err;
-
-	if (e == NULL)
-		return XK_E_NOENT;
-	s = virt_new(r, xk_rep_here(xk_enable_rcv(e), r), xk_enable_type(e), xk_dup(lls), &k);
-	if (s == NULL)
-		return XK_E_NOMEM;
-	xk_dup(s);
-	err = xk_open_done(s->up->rep->node, s, xk_sess_type(s));
-	xk_close(s);
 	return err;
 }
 
@@ -223,7 +207,8 @@ void virt_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	if (node != NULL) {
 		lls->up = &xk_container_of(node, struct xk_sess, map)->self;
 	} else {
-		err = virt_open_done(r, lls, xk_sess_type(lls));
+		/* What comes of a connection that nobody holds is for nobody. */
+		err = ((const struct virt_rep *)r->state)->stream ? XK_E_NOENT : virt_open_done(r, lls, xk_sess_type(lls));
 		if (err < 0) {
 			xk_drop(r, drop_reason(err), m);
 			return;
@@ -235,6 +220,26 @@ void virt_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 void virt_rep_stop(struct xk_rep *r)
 {
 	linger_drain(&((struct virt_rep *)r->state)->linger);
+}
+
+/* ---- news from below ------------------------------------------------------------------------ */
+
+int virt_news(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	struct xk_sess **named = buf, *lls, *s;
+	int res;
+
+	if (len < sizeof *named)
+		return XK_E_INVAL;
+	lls = *named;
+	if (lls->up == NULL || lls->up->rep != r || lls->up == &r->up)
+		return XK_E_NOTSUP;
+	s = xk_dup(xk_container_of(lls->up, struct xk_sess, self));
+	*named = s;
+	res = xk_control(s->up->rep, op, buf, len);
+	*named = lls;
+	xk_close(s);
+	return res;
 }
 
 /* ---- while the graph changes ------------------------------------------------------------- */
@@ -261,6 +266,8 @@ int virt_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	uint32_t header = header_of(r);
 	int res;
 
+	if (op == XK_CTL_STREAM_EVENT)
+		return virt_news(r, op, buf, len);
 	if (header != 0)
 		return op != XK_CTL_GETMAXPACKET && op != XK_CTL_GETOPTPACKET ? XK_E_NOTSUP :
 		       virt_shorter(xk_control(r->down[0], op, buf, len), op, buf, header);

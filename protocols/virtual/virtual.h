@@ -34,6 +34,7 @@ struct virt_rep {
 	xk_demux_fn        self;              /* what sessions receive by: set before virt_rep_init, or of .pop */
 	virt_batch_fn      sees;              /* what self does with each message of a batch before it passes it; NULL: nothing */
 	uint32_t           header;            /* bytes that push puts in front and pop takes off: see virt_header_init */
+	bool               stream;            /* what lies below offers one */
 };
 
 /* At the start of a session. */
@@ -88,10 +89,9 @@ struct xk_sess *virt_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *
 int  virt_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
 int  virt_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
 void virt_open_disable_all(struct xk_node *n, struct xk_node *rcv);
+/* Over datagrams the session lingers when nobody holds it; over a stream it goes with the last of those above, and at
+ * once when they keep none. */
 int  virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type);
-/* The same where nobody holds a session in the stead of those above: it goes with the last of
- * them, and at once when they keep none (over streams). */
-int  virt_open_done_held(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type);
 void virt_close_done(struct xk_rep *r, struct xk_sess *lls);
 /* First message of a lower session that has no own one over it (yet). */
 void virt_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
@@ -105,8 +105,11 @@ void virt_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hd
 void virt_close(struct xk_sess *s);
 /* Of who puts n bytes in front of each message: what control says below, `res` bytes in buf, as it is above. */
 int  virt_shorter(int res, unsigned op, void *buf, uint32_t n);
-/* Of a layer over one node.  Without a header: what xk_move.h asks; with one: lengths alone, for it has to stay. */
+/* Of a layer over one node: a stream's events, as news.  Without a header, what xk_move.h asks, too; with one lengths,
+ * for it has to stay. */
 int  virt_control(struct xk_rep *r, unsigned op, void *buf, unsigned len);
+/* News from below of a session, with whose address buf begins: whoever is above is told of the own session over it. */
+int  virt_news(struct xk_rep *r, unsigned op, void *buf, unsigned len);
 int  virt_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len);
 void virt_rep_stop(struct xk_rep *r);
 void virt_fini(struct xk_node *n);

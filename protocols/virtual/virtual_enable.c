@@ -18,7 +18,6 @@ struct virt_enable {
 	struct xk_node     *rcv, *type;
 	struct xk_parts     ps;
 	bool                adopted;     /* the enable below was another's, and ps says nothing */
-	bool                given_up;    /* and it is none any more */
 };
 
 static bool same_parts(const struct xk_parts *a, const struct xk_parts *b)
@@ -131,31 +130,26 @@ static void adopted_undo(struct xk_node *n, struct virt_enable *v)
 		(void)xk_enable_unbind_type(n->down[0], n, v->type);
 }
 
-/* Undoes v, which is off the list, everywhere. */
-static void enable_undo(struct xk_node *n, struct virt_enable *v)
+/* v is off the list, and nothing is left of it below. */
+static void enable_free(struct xk_node *n, struct virt_enable *v)
 {
 	struct xk_key k = virt_type_key(v->type);
 
-	if (v->adopted && !v->given_up)
-		adopted_undo(n, v);
-	for (unsigned i = 0; !v->adopted && i < n->ndown; i++)
-		(void)disable_below(n, i, v->type, &v->ps);
 	(void)xk_enable_unbind(n, &k, v->rcv, v->type);
 	xk_free(v);
 }
 
-static unsigned adopted_of(struct xk_node *n, const struct xk_node *type)
+/* Undoes v, which is off the list, everywhere. */
+static void enable_undo(struct xk_node *n, struct virt_enable *v)
 {
-	unsigned k = 0;
-
-	xk_structure_lock(n);
-	for (const struct virt_enable *v = ((struct virt_node *)n->state)->enables; v != NULL; v = v->next)
-		k += v->adopted && v->type == type;
-	xk_structure_unlock(n);
-	return k;
+	if (v->adopted)
+		adopted_undo(n, v);
+	for (unsigned i = 0; !v->adopted && i < n->ndown; i++)
+		(void)disable_below(n, i, v->type, &v->ps);
+	enable_free(n, v);
 }
 
-/* Of what is adopted w's parts alone: a layer below has one enable for all of a type, and the others stay. */
+/* Of what is adopted w's parts alone, which who enabled them knows: there are as many as below. */
 static int adopted_disable(struct xk_node *n, const struct virt_wanted *w)
 {
 	struct virt_enable *v = list_out(n, w);
@@ -163,13 +157,9 @@ static int adopted_disable(struct xk_node *n, const struct virt_wanted *w)
 	if (v == NULL)
 		return XK_E_NOENT;
 	if (disable_below(n, 0, v->type, w->ps) == XK_OK)
-		v->given_up = true;
-	if (v->given_up && adopted_of(n, v->type) < xk_enable_count(n->down[0], n, v->type)) {
-		v->given_up = false;
-		list_in(n, v);
-	} else {
+		enable_free(n, v);
+	else
 		enable_undo(n, v);
-	}
 	return XK_OK;
 }
 
@@ -183,7 +173,7 @@ int virt_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *ty
 	if (ps == NULL)
 		w.ps = &none;
 	v = list_out(n, &w);
-	/* A layer above gives up what it had enabled before this one came between. */
+	/* Who is above gives up what it had enabled before this one came between. */
 	w.adopted = v == NULL && rcv->proto->offers != NULL;
 	if (w.adopted)
 		return adopted_disable(n, &w);

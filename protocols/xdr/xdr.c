@@ -47,11 +47,6 @@ static struct xk_sess *xdr_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 	return lls == NULL ? NULL : over(r, rcv, type, lls, err);
 }
 
-static int xdr_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
-{
-	return xdr_rep(r)->stream ? virt_open_done_held(r, lls, type) : virt_open_done(r, lls, type);
-}
-
 static void xdr_close(struct xk_sess *s)
 {
 	xdr_rec_free(&xdr_sess(s)->rec);
@@ -183,25 +178,14 @@ static int stream_news(struct xk_rep *r, const struct xk_stream_event *ev)
 	return res;
 }
 
-static int datagram_news(struct xk_rep *r, const struct udp_error *e)
-{
-	struct xdr_sess *xs = news_of(r, e->s);
-	struct udp_error up = *e;
-
-	if (xs == NULL)
-		return XK_E_NOTSUP;
-	up.s = &xs->s;
-	return xk_control(xs->s.up->rep, UDP_CTL_ERROR, &up, sizeof up);
-}
-
 static int xdr_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct xk_stream_event *ev = stream_event(op, buf, len);
 
 	if (ev != NULL)
 		return stream_news(r, ev);
-	if (op == UDP_CTL_ERROR && len >= sizeof(struct udp_error))
-		return datagram_news(r, buf);
+	if (op == UDP_CTL_ERROR)
+		return virt_news(r, op, buf, len);
 	if (op == XK_CTL_GETMAXPACKET || op == XK_CTL_GETOPTPACKET)
 		return fits(r, xk_control(r->down[0], op, buf, len), buf);
 	return XK_E_NOTSUP;
@@ -225,7 +209,7 @@ static int xdr_rep_init(struct xk_rep *r)
 }
 
 static const struct xk_ops xdr_ops = {
-	VIRT_ENABLES, .rep_init = xdr_rep_init, .open = xdr_open, .open_done = xdr_open_done, .close_done = xdr_close_done,
+	VIRT_ENABLES, .rep_init = xdr_rep_init, .open = xdr_open, .open_done = virt_open_done, .close_done = xdr_close_done,
 	.demux = xdr_demux, .control = xdr_control,
 	.push = xdr_push, .pop = xdr_pop, .close = xdr_close, .sess_control = xdr_sess_control,
 };

@@ -43,10 +43,11 @@ static bool hands_on(const struct xk_proto *p)
 	return (p->demux != NULL && p->demux->through) || (!p->is_driver && p->ops->open_enable != NULL && p->sess_size == 0);
 }
 
-/* Ports are bound and given up while it runs, by threads of its own or of a program (sock). */
-static bool binds_meanwhile(const struct xk_proto *p)
+/* Ports are bound and given up while it runs, by threads of its own or of a program, and a change is not waited for
+ * (xk_binding_begin). */
+static bool binds_meanwhile(const struct xk_node *n)
 {
-	return p->ops->run != NULL || p->ops->halt != NULL;
+	return (n->proto->ops->run != NULL || n->proto->ops->halt != NULL) && !upi_can(n, XK_CTL_MOVE);
 }
 
 static bool is_application(const struct xk_proto *p)
@@ -83,12 +84,13 @@ static const char *kind_fault(const struct xk_proto *p)
 {
 	if (is_layer(p))
 		return p->ops->enter != NULL ? "has messages left for later, which name it" : NULL;
+	if (p->ops->run != NULL || p->ops->halt != NULL)
+		return p->ops->run != NULL ? "has threads of its own" :
+		       "is called by threads of a program, which hold what it gave them";
 	if (!is_application(p))
 		return p->is_driver ? "is a driver: devices stay as they were opened" :
 		       "has a header of its own or more than one node below, and what devices know of it stays as it was";
-	if (p->ops->enter != NULL)
-		return "has messages left for later, which name it";
-	return p->ops->run != NULL ? "has threads of its own" : NULL;
+	return p->ops->enter != NULL ? "has messages left for later, which name it" : NULL;
 }
 
 /* Architectures that stand something at every node before the graph comes up, or count by node. */
@@ -143,6 +145,14 @@ static int check_goes(struct change *c, struct xk_node *n)
 	return is_layer(n->proto) ? XK_OK : check_below(c, n);
 }
 
+/* For what went in its place: that is one error. */
+static bool is_refused(const struct change *c, const struct xk_want *w)
+{
+	const struct xk_node *was = xk_graph_find(c->g, w->name);
+
+	return was != NULL && was->proto == w->proto && kind_fault(was->proto) != NULL;
+}
+
 static int check_comes(struct change *c, const struct xk_want *w)
 {
 	const char *why = kind_fault(w->proto);
@@ -193,7 +203,7 @@ static bool is_bound_through(const struct change *c, const struct xk_node *n)
 		const struct xk_node *x = xk_graph_slot(c->g, i);
 
 		for (unsigned k = 0; x != NULL && k < x->ndown; k++)
-			if (x->down[k] == n && (binds_meanwhile(x->proto) || (hands_on(x->proto) && is_bound_through(c, x))))
+			if (x->down[k] == n && (binds_meanwhile(x) || (hands_on(x->proto) && is_bound_through(c, x))))
 				return true;
 	}
 	return false;
@@ -210,7 +220,7 @@ static int seat_stacked(struct change *c, const struct xk_want *w, const struct 
 {
 	if (s->nin == 0 && s->nout == 0)
 		return XK_OK;
-	if (binds_meanwhile(s->above->proto))
+	if (binds_meanwhile(s->above))
 		return seat_fault(c, w, "binds and gives up ports while it runs, and would lose track of them when a layer below "
 				  "it comes or goes");
 	if (!keeps_track(c, s->above) || !keeps_track(c, s->base))
@@ -274,7 +284,7 @@ static int check_all(struct change *c)
 		if (c->w[i].is != NULL)
 			continue;
 		any = true;
-		one = check_comes(c, &c->w[i]);
+		one = is_refused(c, &c->w[i]) ? XK_OK : check_comes(c, &c->w[i]);
 		err = err != XK_OK ? err : one;
 	}
 	one = any ? check_graph(c) : XK_OK;
@@ -464,6 +474,19 @@ static void finish(struct change *c, struct seat_plan *p)
 	open_gates(c);
 }
 
+/* Whoever binds meanwhile waits: what is adopted is what is there when the seats change. */
+static int change_seats(struct change *c, struct seat_plan *p)
+{
+	int err;
+
+	xk_lock_rw.lock(&c->g->binding);
+	err = adopt_all(c, p);
+	if (err == XK_OK)
+		finish(c, p);
+	xk_lock_rw.unlock(&c->g->binding);
+	return err;
+}
+
 static int change(struct change *c, struct seat_plan *p)
 {
 	int err = upi_nobody_make(c->g);
@@ -477,11 +500,9 @@ static int change(struct change *c, struct seat_plan *p)
 	if (err == XK_OK)
 		err = start_apps(c);
 	if (err == XK_OK)
-		err = adopt_all(c, p);
-	if (err == XK_OK) {
-		finish(c, p);
+		err = change_seats(c, p);
+	if (err == XK_OK)
 		return XK_OK;
-	}
 	stop_apps(c);
 	while (c->nprepared > 0)
 		upi_seat_unprepare(&p[--c->nprepared].s);

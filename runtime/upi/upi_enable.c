@@ -174,16 +174,6 @@ int xk_enable_unbind_type(struct xk_node *n, struct xk_node *rcv, struct xk_node
 	return XK_E_NOENT;
 }
 
-unsigned xk_enable_count(struct xk_node *n, const struct xk_node *rcv, const struct xk_node *type)
-{
-	unsigned k = 0;
-
-	XK_MUTEX_SCOPE(&n->graph->structure);
-	for (const struct xk_enable *e = rcv->wants; e != NULL; e = e->next)
-		k += e->node == n && e->type == type;
-	return k;
-}
-
 void xk_enable_unbind_all(struct xk_node *n, struct xk_node *rcv)
 {
 	XK_MUTEX_SCOPE(&n->graph->structure);
@@ -202,4 +192,14 @@ void xk_structure_lock(struct xk_node *n)
 void xk_structure_unlock(struct xk_node *n)
 {
 	xk_mutex_unlock(&n->graph->structure);
+}
+
+void xk_binding_begin(struct xk_node *n)
+{
+	xk_lock_rw.rdlock(&n->graph->binding);
+}
+
+void xk_binding_end(struct xk_node *n)
+{
+	xk_lock_rw.rdunlock(&n->graph->binding);
 }

@@ -117,6 +117,7 @@ int xk_graph_new(struct xk_graph **out, const struct xk_graph_conf *c, struct xk
 		return err;
 	}
 	xk_mutex_init(&g->structure);
+	xk_lock_rw.init(&g->binding);
 	g->name = xk_strdup(c->name ? c->name : "graph");
 	g->seed = c->arch.seed;
 	g->done.fd = -1;
@@ -519,6 +520,7 @@ uint64_t xk_graph_free(struct xk_graph *g)
 	xk_free(g->layers);
 	xk_free((void *)(uintptr_t)g->conn_map);
 	xk_free((char *)(uintptr_t)g->name);
+	xk_lock_rw.fini(&g->binding);
 	xk_mutex_fini(&g->structure);
 	xk_free(g);
 	return leaked;

@@ -68,14 +68,15 @@ static int adopt(struct upi_seat *s, struct xk_enable *e)
 	return err;
 }
 
-/* The list stands still: whoever binds while it runs is refused a change below it (upi_change.c).  What those have
- * enabled who go is given up before the seat changes. */
+/* The list stands still: whoever binds while it runs waits, or is refused a change below it (upi_change.c).  What
+ * those have enabled who go is given up before the seat changes. */
 int upi_seat_adopt(struct upi_seat *s)
 {
 	int err = XK_OK;
 
 	for (struct xk_enable *e = lowest(s, false)->wants; err == XK_OK && e != NULL; e = e->next)
-		if (is_ours(s, e) && !e->type->going)
+		/* As often as it will be given up. */
+		for (uint32_t k = is_ours(s, e) && !e->type->going ? e->rcnt : 0; err == XK_OK && k > 0; k--)
 			err = adopt(s, e);
 	return err;
 }

@@ -28,8 +28,6 @@ int  xk_enable_bind(struct xk_node *n, const struct xk_key *k, struct xk_node *r
 int  xk_enable_unbind(struct xk_node *n, const struct xk_key *k, struct xk_node *rcv, struct xk_node *type);
 /* One of rcv's of this type, whatever its key. */
 int  xk_enable_unbind_type(struct xk_node *n, struct xk_node *rcv, struct xk_node *type);
-/* How many of rcv's of this type n has. */
-unsigned xk_enable_count(struct xk_node *n, const struct xk_node *rcv, const struct xk_node *type);
 void xk_enable_unbind_all(struct xk_node *n, struct xk_node *rcv);
 /* Valid until the end of the unit of work (an RCU read section). */
 struct xk_enable *xk_enable_find(struct xk_node *n, const struct xk_key *k);
@@ -37,5 +35,11 @@ struct xk_enable *xk_enable_find(struct xk_node *n, const struct xk_key *k);
 /* Around a change of what all VPs of n's graph read, besides: one changes at a time. */
 void xk_structure_lock(struct xk_node *n);
 void xk_structure_unlock(struct xk_node *n);
+
+/* Around a call into a VP that enables or disables while n's graph runs, outside all VPs: the graph does not change
+ * meanwhile (xk_change.h).  Any number of threads at a time; does not nest.  Who answers XK_CTL_MOVE and has threads
+ * of its own or of a program does so with each. */
+void xk_binding_begin(struct xk_node *n);
+void xk_binding_end(struct xk_node *n);
 
 #endif

@@ -45,6 +45,7 @@ struct xk_graph {
 	unsigned          nedges;        /* of the nodes, see xk_node_is_edge */
 	struct xk_flowtab *flows;
 	struct xk_mutex   structure;     /* opens and enables that change shared state */
+	struct xk_lock    binding;       /* see xk_binding_begin */
 	uint64_t          seed;
 	uint32_t          napps;         /* applications that said they will finish */
 	uint32_t          ndone;

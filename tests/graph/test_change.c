@@ -487,17 +487,6 @@ static void what_cannot_change_is_refused(void)
 	down();
 }
 
-/* From w to each of n others, all of them for this reason. */
-static void all_refused(const struct shape *w, const struct shape *to, unsigned n, const char *text)
-{
-	up(w, plain);
-	pass_virtual();
-	for (unsigned i = 0; i < n; i++)
-		refused_with(&to[i], plain, text);
-	xk_store_relaxed(&churn_over, 1u);
-	down();
-}
-
 #define LAYER(name, low) "hop { name = '" name "', over = " low " }"
 
 /* What two applications wait for through a stack goes with them, whichever layers came and went meanwhile: below both,
@@ -604,22 +593,6 @@ static void of_two_ports_one_is_given_up_and_the_other_stays(void)
 	}
 }
 
-/* A program's threads bind and close them, through a layer, too. */
-static void a_layer_below_sockets_is_refused(void)
-{
-	static const char text[] = "s binds and gives up ports while it runs";
-	static const struct shape w[] = { { "u", "u", "w", "sock { name = 's', over = server }" },
-		{ "u", "u", "w", "sock { name = 's', over = hop { name = 'sh', over = server } }" },
-		{ "u", "u", "w", "sock { name = 's', over = hop { name = 'sh', burn = 1, over = server } }" } };
-	static const struct shape through = { "u", "u", "w",
-		"sock { name = 's', over = hop { name = 'sh', over = hop { name = 'low', over = server } } }" };
-
-	all_refused(&w[0], &w[1], 1, text);
-	all_refused(&w[1], &w[0], 1, text);
-	all_refused(&w[1], &w[2], 1, text);
-	all_refused(&w[1], &through, 1, "has another above it that binds");
-}
-
 static CU_TestInfo tests[] = {
 	{ "a thousand swaps in virtual time", a_thousand_swaps_in_virtual_time },
 	{ "a thousand swaps beside workers", a_thousand_swaps_beside_workers },
@@ -628,7 +601,6 @@ static CU_TestInfo tests[] = {
 	{ "what cannot change is refused", what_cannot_change_is_refused },
 	{ "what is enabled stays of one piece", what_is_enabled_stays_of_one_piece },
 	{ "of two ports one is given up and the other stays", of_two_ports_one_is_given_up_and_the_other_stays },
-	{ "a layer below sockets is refused", a_layer_below_sockets_is_refused },
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = { { "change", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };

@@ -32,7 +32,9 @@ static const char text_fmt[] =
 	"  local net = ip { name = 'ip' .. n, addr = own .. '/24', over = arp { name = 'arp' .. n, neighbours = macs,\n"
 	"    over = eth { name = 'eth' .. n, over = link(wire) } } }\n"
 	"  icmp { name = 'icmp' .. n, over = net }\n"
-	"  return tcp { name = 'tcp' .. n, over = net }, udp { name = 'udp' .. n, over = net }\n"
+	/* What has ended is not remembered for long: what grows is the swaps'. */
+	"  return tcp { name = 'tcp' .. n, quirks = { msl = '1ms' }, over = net },\n"
+	"    udp { name = 'udp' .. n, idle_timeout = '1ms', over = net }\n"
 	"end\n"
 	"local ct, cu = host(1, '10.0.0.1', function(b) return %s end)\n"
 	"local st, su = host(2, '10.0.0.2', function(b) return b end)\n"
@@ -256,13 +258,15 @@ static void end_virtual(void)
 
 struct memory { uint64_t blocks, slabs; unsigned slots; };
 
+/* What has ended under RCU has gone back. */
 static struct memory memory_now(void)
 {
+	xk_rcu_barrier();
 	return (struct memory){ xk_alloc_live(), xk_slab_bytes(), run.g->nslots };
 }
 
-/* rounds times through all shapes, to the first at last. */
-static void swap_all(unsigned rounds, void (*pass)(void), uint64_t slack)
+/* rounds times through all shapes, to the first at last.  slack: blocks, and bytes of sessions. */
+static void swap_all(unsigned rounds, void (*pass)(void), uint64_t slack_blocks, uint64_t slack_slabs)
 {
 	struct memory early = { 0, 0, 0 }, late;
 	unsigned n = 0;
@@ -281,8 +285,8 @@ static void swap_all(unsigned rounds, void (*pass)(void), uint64_t slack)
 	       (unsigned long long)early.blocks, (unsigned long long)late.blocks, (unsigned long long)early.slabs >> 10,
 	       (unsigned long long)late.slabs >> 10);
 	CU_ASSERT_EQUAL(late.slots, run.g->nnodes);
-	CU_ASSERT(late.blocks <= early.blocks + 64);
-	CU_ASSERT(late.slabs <= early.slabs + slack);
+	CU_ASSERT(late.blocks <= early.blocks + slack_blocks);
+	CU_ASSERT(late.slabs <= early.slabs + slack_slabs);
 }
 
 /* Architectures that stand something at every node before the graph comes up. */
@@ -323,11 +327,13 @@ static void a_thousand_swaps_in_virtual_time(void)
 			continue;
 		up(&shapes[0], owned(*p, buf, sizeof buf));
 		begin_talk();
-		swap_all(rounds_of(*p, 21), pass_virtual, 64u << 10);
+		swap_all(rounds_of(*p, 21), pass_virtual, 64, 64u << 10);
 		end_virtual();
 	}
 }
 
+/* How many sockets and sessions there are at once, and have not gone back yet, is the scheduler's: what each of the
+ * thousand would keep by itself is more. */
 static void a_thousand_swaps_beside_workers(void)
 {
 	pthread_t thread[TALKERS];
@@ -341,7 +347,7 @@ static void a_thousand_swaps_beside_workers(void)
 		CU_ASSERT_EQUAL_FATAL(xk_graph_run(run.g, run.e), XK_OK);
 		for (unsigned i = 0; i < TALKERS; i++)
 			CU_ASSERT_EQUAL_FATAL(pthread_create(&thread[i], NULL, talk_thread, &talker[i]), 0);
-		swap_all(rounds_of(*p, 7), pass_real, UINT32_MAX);
+		swap_all(rounds_of(*p, 7), pass_real, 512, UINT32_MAX);
 		xk_store_relaxed(&talk_over, 1u);
 		for (unsigned i = 0; i < TALKERS; i++)
 			pthread_join(thread[i], NULL);

@@ -148,10 +148,30 @@ static bool read_pattern(struct talker *t)
 	return true;
 }
 
+/* All has come back: one end closes, the other reads the end. */
+static bool part(struct talker *t)
+{
+	int *first = t->rounds % 2 != 0 ? &t->s : &t->c, *last = first == &t->s ? &t->c : &t->s;
+	uint8_t b;
+	ssize_t n;
+
+	close_one(t, first);
+	n = *last != 0 ? xk_sock_read(*last, &b, 1) : 0;
+	if (n != 0) {
+		add(&t->wrong, n > 0);
+		return fails(t, n);
+	}
+	talk_end(t);
+	add(&t->rounds, 1);
+	return true;
+}
+
 static bool stream_turn(struct talker *t)
 {
 	bool any = false;
 
+	if (t->limit != 0 && t->got == t->limit)
+		return part(t);
 	if (!accepted(t))
 		return false;
 	any |= write_pattern(t);
@@ -212,6 +232,11 @@ static bool dgram_turn(struct talker *t)
 {
 	bool any = false;
 
+	if (t->limit != 0 && t->got == t->limit) {
+		talk_end(t);
+		add(&t->rounds, 1);
+		return true;
+	}
 	for (unsigned i = 0; i < TALK_WINDOW; i++)
 		any |= send_number(t, &t->slot[i]);
 	any |= answer_number(t);
@@ -230,22 +255,17 @@ bool talk_turn(struct talker *t)
 {
 	if (xk_load_relaxed(&t->failed) != 0)
 		return false;
-	if (t->c == 0) {
+	if (t->c == 0 && t->s == 0) {
 		if (is_over())
 			return false;
 		open_all(t);
-	}
-	if (t->limit != 0 && t->got == t->limit) {
-		talk_end(t);
-		add(&t->rounds, 1);
-		return true;
 	}
 	return t->type == XK_SOCK_STREAM ? stream_turn(t) : dgram_turn(t);
 }
 
 static void wait_a_while(const struct talker *t)
 {
-	const bool room = t->sent - t->got < WINDOW && !is_over();
+	const bool room = t->sent - t->got < WINDOW && t->got != t->limit && !is_over();
 	struct pollfd p[3] = {
 		{ .fd = t->c != 0 ? t->c : -1, .events = (short)(POLLIN | (t->type == XK_SOCK_STREAM && t->s != 0 && room ? POLLOUT : 0)) },
 		{ .fd = t->s != 0 ? t->s : -1, .events = (short)(POLLIN | (t->held != 0 ? POLLOUT : 0)) },

@@ -64,11 +64,11 @@ struct xk_sess *cell_link_first(struct xk_rep *r, struct xk_sess *lls, unsigned 
 	if (e == NULL)
 		return NULL;
 	*reason = XK_DROP_NOMEM;
-	s = cell_link_new(r, &xk_rep_here(e->rcv, r)->up, e->type, lls != NULL ? xk_dup(lls) : NULL, &err);
+	s = cell_link_new(r, &xk_rep_here(xk_enable_rcv(e), r)->up, xk_enable_type(e), lls != NULL ? xk_dup(lls) : NULL, &err);
 	if (s == NULL)
 		return NULL;
 	xk_dup(s);
-	if (xk_open_done(e->rcv, s, e->type) >= 0)
+	if (xk_open_done(xk_enable_rcv(e), s, xk_enable_type(e)) >= 0)
 		return s;
 	*reason = CELL_DROP_NOBODY;
 	xk_close(s);

@@ -409,7 +409,7 @@ static void accepted(struct hosttcp_rep *hr, struct hosttcp_listen *k, int fd)
 	int err;
 
 	if (e != NULL && hr->nsessions < hosttcp_conf(r)->sessions)
-		ts = hosttcp_make(r, &xk_rep_here(e->rcv, r)->up, e->type, fd, &err);
+		ts = hosttcp_make(r, &xk_rep_here(xk_enable_rcv(e), r)->up, xk_enable_type(e), fd, &err);
 	if (ts == NULL) {
 		xk_count(r->count[e == NULL ? N_NOBODY : N_REFUSED_HERE]);
 		close(fd);
@@ -418,7 +418,7 @@ static void accepted(struct hosttcp_rep *hr, struct hosttcp_listen *k, int fd)
 	ts->passive = true;
 	ts->state = HOSTTCP_OPEN;
 	xk_dup(&ts->s);
-	if (xk_open_done(e->rcv, &ts->s, e->type) < 0) {
+	if (xk_open_done(xk_enable_rcv(e), &ts->s, xk_enable_type(e)) < 0) {
 		xk_count(r->count[N_REFUSED_HERE]);
 		hosttcp_cut(ts, true);
 	} else {

@@ -243,14 +243,14 @@ struct hostudp_sess *hostudp_first(struct xk_rep *r, struct hostudp_sock *k, con
 	if (!make_room(hr))
 		return NULL;
 	*reason = XK_DROP_NOMEM;
-	us = sess_make(r, &xk_rep_here(e->rcv, r)->up, e->type, k, key);
+	us = sess_make(r, &xk_rep_here(xk_enable_rcv(e), r)->up, xk_enable_type(e), k, key);
 	if (us == NULL)
 		return NULL;
 	us->local = local;
 	us->peer = peer;
 	us->since = xk_vp_now();
 	xk_dup(&us->s);
-	if (xk_open_done(e->rcv, &us->s, e->type) < 0) {
+	if (xk_open_done(xk_enable_rcv(e), &us->s, xk_enable_type(e)) < 0) {
 		*reason = HOSTUDP_DROP_REFUSED;
 		xk_close(&us->s);
 		return NULL;

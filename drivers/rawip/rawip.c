@@ -129,10 +129,10 @@ static bool wake(struct xk_rep *r)
 	e = xk_enable_find(r->node, &k);
 	if (e == NULL)
 		return false;
-	s = session(r, xk_rep_here(e->rcv, r), e->type);
+	s = session(r, xk_rep_here(xk_enable_rcv(e), r), xk_enable_type(e));
 	if (s == NULL)
 		return false;
-	if (xk_open_done(e->rcv, s, e->type) == XK_OK)
+	if (xk_open_done(xk_enable_rcv(e), s, xk_enable_type(e)) == XK_OK)
 		return true;
 	xk_close(s);
 	return false;

@@ -194,11 +194,11 @@ static struct shm_sess *first(struct shm_link *l, const struct shm_got *g, unsig
 	if (!make_room(l->hr))
 		return NULL;
 	*reason = XK_DROP_NOMEM;
-	us = sess_make(r, &xk_rep_here(e->rcv, r)->up, e->type, l, g->from, g->to, &err);
+	us = sess_make(r, &xk_rep_here(xk_enable_rcv(e), r)->up, xk_enable_type(e), l, g->from, g->to, &err);
 	if (us == NULL)
 		return NULL;
 	xk_dup(&us->s);
-	if (xk_open_done(e->rcv, &us->s, e->type) < 0) {
+	if (xk_open_done(xk_enable_rcv(e), &us->s, xk_enable_type(e)) < 0) {
 		*reason = SHM_DROP_REFUSED;
 		xk_close(&us->s);
 		return NULL;

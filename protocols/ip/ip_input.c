@@ -64,14 +64,14 @@ static XK_NOINLINE void deliver_first(struct xk_rep *r, struct xk_sess *lls, str
 		unknown_protocol(r, m);
 		return;
 	}
-	is = ip_sess_new(r, &xk_rep_here(e->rcv, r)->up, e->type, k, src,
+	is = ip_sess_new(r, &xk_rep_here(xk_enable_rcv(e), r)->up, xk_enable_type(e), k, src,
 			 answer_from(ip_state(r)->in, src, dst), &err);
 	if (is == NULL) {
 		xk_drop(r, err == XK_E_NOSPC ? IP_DROP_SESSIONS : XK_DROP_NOMEM, m);
 		return;
 	}
 	xk_dup(&is->s);
-	if (xk_open_done(e->rcv, &is->s, e->type) < 0) {
+	if (xk_open_done(xk_enable_rcv(e), &is->s, xk_enable_type(e)) < 0) {
 		xk_close(&is->s);
 		xk_drop(r, IP_DROP_REFUSED, m);
 		return;

@@ -168,7 +168,7 @@ static bool enable_gone(struct xk_sess *s)
 	struct xk_key k = enable_key(((struct link_sess *)s)->number);
 	struct xk_enable *e = xk_enable_find(s->rep->node, &k);
 
-	return e == NULL || e->type != xk_sess_type(s) || e->rcv != s->up->rep->node;
+	return e == NULL || xk_enable_type(e) != xk_sess_type(s) || xk_enable_rcv(e) != s->up->rep->node;
 }
 
 static void purge_here(struct xk_vp *vp, void *arg)
@@ -218,14 +218,14 @@ static struct xk_sess *passive_open(struct xk_rep *r, struct xk_enable *e, const
 	if (!linger_room(&st->linger))
 		return NULL;
 	*reason = XK_DROP_NOMEM;
-	s = link_new(r, &xk_rep_here(e->rcv, r)->up, e->type, peer, number);
+	s = link_new(r, &xk_rep_here(xk_enable_rcv(e), r)->up, xk_enable_type(e), peer, number);
 	if (s == NULL)
 		return NULL;
 	xk_count(r->count[LINK_COUNT_PASSIVE]);
 	/* Our own reference first: the receiver may dup and close at once. */
 	xk_dup(s);
 	*reason = LINK_DROP_REFUSED;
-	if (xk_open_done(e->rcv, s, e->type) < 0) {
+	if (xk_open_done(xk_enable_rcv(e), s, xk_enable_type(e)) < 0) {
 		xk_close(s);
 		return NULL;
 	}

@@ -343,7 +343,7 @@ static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o,
 	}
 	if (lls == NULL)
 		return NULL;
-	s = ncs_conn_new(r, &xk_rep_here(e->rcv, r)->up, e->type, p, lls, choice, err);
+	s = ncs_conn_new(r, &xk_rep_here(xk_enable_rcv(e), r)->up, xk_enable_type(e), p, lls, choice, err);
 	if (s == NULL)
 		return NULL;
 	s->conn.passive = true;
@@ -356,7 +356,7 @@ static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o,
 	if (o->hello != NULL)
 		memcpy(s->conn.hello, o->hello, NCS_HELLO_LEN);
 	s->s.flags |= XK_SESS_PASSIVE;
-	*err = xk_open_done(e->rcv, &s->s, e->type);
+	*err = xk_open_done(xk_enable_rcv(e), &s->s, xk_enable_type(e));
 	if (*err >= 0) {
 		ncs_data_expect(&s->conn);
 		return &s->conn;

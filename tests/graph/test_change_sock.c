@@ -521,6 +521,27 @@ static void what_is_bound_is_given_up_whichever_layers_came(void)
 
 /* ---- what is told, and what is refused --------------------------------------------------------------- */
 
+static bool all_parted(uint64_t rounds)
+{
+	for (unsigned i = 0; i < TALKERS; i++)
+		if (talker[i].limit != 0 && talker[i].rounds < rounds)
+			return false;
+	return true;
+}
+
+/* Whichever end closes first, the other reads the end of the stream: a layer holds no connection. */
+static void ends_of_streams_pass_layers(void)
+{
+	for (unsigned k = 0; k < XK_ARRAY_LEN(shapes); k++) {
+		up(&shapes[k], plain);
+		begin_talk();
+		for (unsigned i = 0; i < 20000 && !all_parted(4); i++)
+			turn_all();
+		CU_ASSERT(all_parted(4));
+		end_virtual();
+	}
+}
+
 /* Nobody waits at the port: who is connected hears of it, through layers, too. */
 static void news_of_a_port_that_is_closed_passes_layers(void)
 {
@@ -606,6 +627,7 @@ static CU_TestInfo tests[] = {
 	{ "a thousand swaps beside workers", a_thousand_swaps_beside_workers },
 	{ "each failed allocation leaves all as it was", each_failed_allocation_leaves_all_as_it_was },
 	{ "what is bound is given up whichever layers came", what_is_bound_is_given_up_whichever_layers_came },
+	{ "ends of streams pass layers", ends_of_streams_pass_layers },
 	{ "news of a port that is closed passes layers", news_of_a_port_that_is_closed_passes_layers },
 	{ "what cannot change is refused", what_cannot_change_is_refused },
 	{ "a layer below who waits for no change is refused", a_layer_below_who_waits_for_no_change_is_refused },

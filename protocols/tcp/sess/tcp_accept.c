@@ -56,7 +56,7 @@ static struct tcp_sess *sess_over(const struct tcp_arrival *a, const struct xk_e
 		return NULL;
 	if (xk_rep_sessions(a->r) >= tcp_tune(a->r)->sessions && tcp_rep(a->r)->tw_n == 0)
 		reclaim(a->r);
-	ts = tcp_sess_new(a->r, &xk_rep_here(e->rcv, a->r)->up, e->type, lls, err);
+	ts = tcp_sess_new(a->r, &xk_rep_here(xk_enable_rcv(e), a->r)->up, xk_enable_type(e), lls, err);
 	if (ts == NULL)
 		return NULL;
 	*err = tcp_sess_bind(ts, a->k);
@@ -116,7 +116,7 @@ static int offer(struct tcp_sess *ts, const struct xk_enable *e)
 	int err;
 
 	xk_dup(&ts->s);
-	err = xk_open_done(e->rcv, &ts->s, e->type);
+	err = xk_open_done(xk_enable_rcv(e), &ts->s, xk_enable_type(e));
 	if (err >= 0)
 		return XK_OK;
 	tcp_cb(ts)->state = TCP_S_CLOSED;

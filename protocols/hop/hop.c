@@ -15,8 +15,6 @@
  */
 #include "protocols/hop/hop_priv.h"
 
-#include "protocols/udp/udp.h"
-
 /* ---- up ----------------------------------------------------------------------------- */
 
 void hop_look_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
@@ -61,11 +59,6 @@ static int hop_rep_init(struct xk_rep *r)
 		v->sees = XK_FAST(hop_fast_look, NULL);
 	}
 	return virt_rep_init(r);
-}
-
-static int hop_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
-{
-	return op == UDP_CTL_ERROR ? virt_news(r, op, buf, len) : virt_control(r, op, buf, len);
 }
 
 static const struct xk_ops hop_ops = {

@@ -62,8 +62,7 @@ enum { VIRT_COUNT_LINGERED };
 enum { VIRT_DROP_NO_ENABLE = XK_DROP_FIRST, VIRT_DROP_REFUSED, VIRT_DROP_SESSION_CAP, VIRT_DROP_END };
 #define VIRT_DROPS "no_enable", "refused", "session_cap"
 
-/* An own session over lls, bound under k, rcnt 0.  Takes the reference to lls on
- * success and on failure (NULL: no memory). */
+/* An own session over lls, bound under k, rcnt 0.  Takes the reference to lls in every case; NULL: no memory. */
 struct xk_sess *virt_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
 			 struct xk_sess *lls, const struct xk_key *k);
 /* The key of a session that is known by what lies below it. */
@@ -89,26 +88,23 @@ struct xk_sess *virt_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *
 int  virt_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
 int  virt_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
 void virt_open_disable_all(struct xk_node *n, struct xk_node *rcv);
-/* Over datagrams the session lingers when nobody holds it; over a stream it goes with the last of those above, and at
- * once when they keep none. */
+/* Over datagrams the session lingers when nobody holds it; over a stream it goes with the last of those above. */
 int  virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type);
 void virt_close_done(struct xk_rep *r, struct xk_sess *lls);
 /* First message of a lower session that has no own one over it (yet). */
 void virt_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 /* What own sessions receive by: passes m through. */
 void virt_self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
-/* Frames for an own session (batch_self): pass through as they are.  Of virtual_fast.c, which is
- * not in every build: XK_FAST(virt_fast_batch, NULL). */
+/* Frames for an own session (batch_self) pass as they are; not in every build: XK_FAST(virt_fast_batch, NULL). */
 unsigned virt_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f);
 void virt_push(struct xk_sess *s, struct xk_msg *m);
 void virt_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void virt_close(struct xk_sess *s);
 /* Of who puts n bytes in front of each message: what control says below, `res` bytes in buf, as it is above. */
 int  virt_shorter(int res, unsigned op, void *buf, uint32_t n);
-/* Of a layer over one node: a stream's events, as news.  Without a header, what xk_move.h asks, too; with one lengths,
- * for it has to stay. */
+/* Of a layer over one node: a stream's events; without a header what xk_move.h asks, with one lengths: it has to stay.
+ * virt_news: of a session below, with whose address buf begins; whoever is above is told of the own one over it. */
 int  virt_control(struct xk_rep *r, unsigned op, void *buf, unsigned len);
-/* News from below of a session, with whose address buf begins: whoever is above is told of the own session over it. */
 int  virt_news(struct xk_rep *r, unsigned op, void *buf, unsigned len);
 int  virt_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len);
 void virt_rep_stop(struct xk_rep *r);

@@ -26,8 +26,7 @@ static inline int xk_asked(const struct xk_rep *r, const void *buf)
 
 /* XK_CTL_MOVE, of who lies above: hold `now` wherever `old`, a session below, is held: as many references (xk_dup),
  * those to `old` given back (xk_close).  now->up is right already.  now NULL: is it held?  XK_E_NOENT: it is not.
- * XK_E_NOMEM: all is as it was.  Who answers it and is called by threads of its own or of a program enables and
- * disables for them between xk_binding_begin and xk_binding_end only (xk_enable.h). */
+ * XK_E_NOMEM: all is as it was.  Who has threads of its own or of a program binds for them by xk_binding_begin. */
 struct xk_move { struct xk_asked a; struct xk_sess *old, *now; };
 
 /* XK_CTL_STAND, of a layer that is put in: a session of its own over `below`, which others hold, as if `up` had opened

@@ -61,6 +61,24 @@ if [ -n "$no_fibers" ]; then
 else
 	ok "README's figure is what is simulated" figure
 fi
+# Links of the book's pages lead to what the book is made of: its build, which not every machine can do, stops at others.
+# in_book TOP: those that do not, as PAGE LINK
+in_book() (
+	"$top_srcdir/docs/book/build" "$1" --files | sort >"$tmp/in_book" && cd "$1" && grep -q '[.]md$' "$tmp/in_book" || return
+	# Of a page's text; what stands in a fence is no link.
+	grep '[.]md$' "$tmp/in_book" | xargs awk '/^```/ { fence = !fence } fence { next }
+		{ while (match($0, /\]\([^)# ]+[)#]/)) { print FILENAME, substr($0, RSTART + 2, RLENGTH - 3); $0 = substr($0, RSTART + RLENGTH) } }' |
+		grep -vE ' (https?|mailto):' | while read -r page link; do
+			echo "$page $link $(realpath -ms --relative-to=. "$(dirname "$page")/$link")"
+		done | sort -k3,3 | join -1 3 -v 1 - "$tmp/in_book" >"$tmp/out_of_book"
+	cat "$tmp/out_of_book"
+	[ ! -s "$tmp/out_of_book" ]
+)
+ok "links of the book lead to what it has" in_book "$top_srcdir"
+mkdir -p "$tmp/book/docs" "$tmp/book/protocols" "$tmp/book/drivers" "$tmp/book/examples"
+: >"$tmp/book/CONTRIBUTING" && echo 'See [it](../CONTRIBUTING), [here](a.md#b), [there](http://x/).' >"$tmp/book/docs/a.md"
+outside() { ! in_book "$tmp/book" && [ "$(cat "$tmp/out_of_book")" = "CONTRIBUTING docs/a.md ../CONTRIBUTING" ]; }
+ok "one that leads out of it is found" outside
 # Links of README, which is no page of the book, whose build finds those of others.
 links() {
 	grep -o '](\([^)]*\))' "$top_srcdir/README" | sed 's/^](//; s/)$//' >"$tmp/links"

@@ -75,23 +75,23 @@ ok "vp-bench and vp-sim find it by the environment" planned
 
 # bad NAME CODE: NAME.so of a plug-in whose descriptors are called p, made of the layer's.
 bad() {
-	mkdir -p "bad_$1" && sed -e "s/XK_PLUGIN(&my_layer);/$2/" my_layer/my_layer.c >"bad_$1/$1.c" &&
+	mkdir -p "bad_$1" && sed -e "s/XK_PLUGIN(&my_layer_proto);/$2/" my_layer/my_layer.c >"bad_$1/$1.c" &&
 		$CC -std=c11 -O0 $flags ${3-} -fPIC -shared -o "bad_$1/$1.so" "bad_$1/$1.c"
 }
 refused() {
 	vp-run --plugin "bad_$1/$1.so" --check my_driver/my_driver.lua 2>out && { echo "taken"; return 1; }
 	[ "$(grep -c . out)" = 1 ] && grep -F "vp-run: plug-in bad_$1/$1.so $2" out || { cat out; return 1; }
 }
-raw() { printf 'extern const struct xk_plugin xk_plugin; const struct xk_plugin xk_plugin = { %s, (const struct xk_proto *const[]){ \\&my_layer, NULL } };' "$1"; }
+raw() { printf 'extern const struct xk_plugin xk_plugin; const struct xk_plugin xk_plugin = { %s, (const struct xk_proto *const[]){ \\&my_layer_proto, NULL } };' "$1"; }
 bad number "$(raw 'XK_ABI - 1, sizeof(struct xk_proto), XK_BUILD')"
 ok "of another number of the interface" refused number "was built against number"
 bad options "$(raw 'XK_ABI, sizeof(struct xk_proto), \" --enable-oddity\"')"
 ok "of other options" refused options "was built with other options (--enable-oddity; this program: "
 bad silent ""
 ok "without XK_PLUGIN" refused silent "is no plug-in of xkvp: it has no XK_PLUGIN(...)"
-bad lacks "void xk_nowhere(void); void my_use(void); void my_use(void) { xk_nowhere(); } XK_PLUGIN(\\&my_layer);"
+bad lacks "void xk_nowhere(void); void my_use(void); void my_use(void) { xk_nowhere(); } XK_PLUGIN(\\&my_layer_proto);"
 ok "that needs what the program lacks" refused lacks "needs 'xk_nowhere', which this program has not"
-altered() { bad "$1" "static struct xk_proto p; XK_PLUGIN(\\&p); __attribute__((constructor)) static void begin(void) { p = my_layer; $2 }"; }
+altered() { bad "$1" "static struct xk_proto p; XK_PLUGIN(\\&p); __attribute__((constructor)) static void begin(void) { p = my_layer_proto; $2 }"; }
 altered taken 'p.name = \"udp\";'
 ok "with a name that is taken" refused taken "brings 'udp', which xkvp itself has already"
 altered word 'p.name = \"stack\";'
@@ -108,7 +108,7 @@ altered below 'p.needs[0] = NULL;'
 ok "that does not say what it lies over" refused below "cannot be used: its protocol 'my_layer' must say in .needs"
 altered ops 'p.ops = NULL;'
 ok "without operations" refused ops "cannot be used: its protocol 'my_layer' has no operations"
-bad twice "XK_PLUGIN(\\&my_layer, \\&my_layer);"
+bad twice "XK_PLUGIN(\\&my_layer_proto, \\&my_layer_proto);"
 ok "with a name that it has twice" refused twice "brings 'my_layer' twice"
 bad nothing "XK_PLUGIN(NULL);"
 ok "that brings nothing" refused nothing "brings nothing"
@@ -142,6 +142,14 @@ ok "a name that is taken is not made" no_new udp "there is a protocol 'udp' alre
 ok "nor that of a word" no_new stack "'stack' has the name of a word of graph files"
 ok "nor one that no file can have" no_new 9x "'9x' has a name that no graph file can have"
 ok "nor a path" no_new ../x "'../x' has a name that no graph file can have"
+for name in long typeof_unqual xk virt xk_rep; do
+	ok "nor is '$name', which C or the interface has" no_new $name "'$name' is a word of C or of xk/proto.h"
+done
+# Every other name may be one of the C library's.
+of_library() { vp-graph new-protocol --kind="$1" "$2" >out 2>&1 && make -s -C "$2" CFLAGS="-O0 -Werror" && VP_PLUGIN_PATH=$2 vp-graph inspect "$2" >out; }
+ok "a name that the C library has, too, is made: a layer" of_library layer errno
+ok "a driver" of_library driver index
+ok "and an application" of_library app read
 ok "nothing is written over" no_new my_app "there is a folder 'my_app' already"
 ok "another kind is wrong usage" sh -c '! vp-graph new-protocol --kind=thing a_thing 2>out && grep "app, layer or driver" out'
 done_testing

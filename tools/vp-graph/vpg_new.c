@@ -84,7 +84,30 @@ static bool write_file(const char *path, unsigned mode, const char *text, const 
 	return fclose(f) == 0 && done;
 }
 
-/* A name that a graph file can have and that nothing has yet. */
+/* Words of C, whose identifiers the name is part of, and those that the interface begins its own with. */
+static bool is_taken(const char *name)
+{
+	static const char *const words[] = {
+		"alignas", "alignof", "asm", "auto", "bool", "break", "case", "char", "const", "constexpr", "continue", "default",
+		"do", "double", "else", "enum", "extern", "false", "float", "for", "goto", "if", "inline", "int", "long", "nullptr",
+		"register", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "struct", "switch",
+		"thread_local", "true", "typedef", "typeof", "typeof_unqual", "union", "unsigned", "void", "volatile", "while",
+	};
+	static const char *const heads[] = { "xk", "virt" };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(words); i++)
+		if (strcmp(name, words[i]) == 0)
+			return true;
+	for (unsigned i = 0; i < XK_ARRAY_LEN(heads); i++) {
+		size_t n = strlen(heads[i]);
+
+		if (strncmp(name, heads[i], n) == 0 && (name[n] == '\0' || name[n] == '_'))
+			return true;
+	}
+	return false;
+}
+
+/* A name that a graph file and a C file can have and that nothing has yet. */
 static bool is_good(const char *name)
 {
 	const struct xk_proto *there = xk_protos_find(name);
@@ -94,9 +117,13 @@ static bool is_good(const char *name)
 		fprintf(stderr, "vp-graph: there is a %s '%s' already: %s\n", there->is_driver ? "driver" : "protocol", name, there->doc);
 		return false;
 	}
-	if (xk_proto_name_fault(name, why, sizeof why) == XK_OK)
+	if (xk_proto_name_fault(name, why, sizeof why) != XK_OK)
+		fprintf(stderr, "vp-graph: '%s' %s\n", name, why);
+	else if (is_taken(name))
+		fprintf(stderr, "vp-graph: '%s' is a word of C or of xk/proto.h, and its C file is to be named by it: call it otherwise\n",
+			name);
+	else
 		return true;
-	fprintf(stderr, "vp-graph: '%s' %s\n", name, why);
 	return false;
 }
 

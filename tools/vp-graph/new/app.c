@@ -45,10 +45,10 @@ static const struct xk_param @NAME@_params[] = {
 };
 static const char *const @NAME@_counts[] = { "messages", "bytes", NULL };
 
-static const struct xk_proto @NAME@ = {
+static const struct xk_proto @NAME@_proto = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "@NAME@",
 	.doc = "answers each message with its first bytes", .ops = &@NAME@_ops,
 	.needs = { "port" }, .min_down = 1, .max_down = 1,
 	.params = @NAME@_params, .conf_size = sizeof(struct @NAME@_conf), .counts = @NAME@_counts,
 };
-XK_PLUGIN(&@NAME@);
+XK_PLUGIN(&@NAME@_proto);

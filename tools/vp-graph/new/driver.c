@@ -42,9 +42,9 @@ static const struct xk_param @NAME@_params[] = {
 };
 static const char *const @NAME@_drops[] = { "queue_full", NULL };
 
-static const struct xk_proto @NAME@ = {
+static const struct xk_proto @NAME@_proto = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "@NAME@", .doc = "a port whose messages come back",
 	.is_driver = true, .ops = &@NAME@_ops, .offers = "port", .params = @NAME@_params,
 	.conf_size = sizeof(struct @NAME@_conf), .sess_size = sizeof(struct xk_queued), .drops = @NAME@_drops,
 };
-XK_PLUGIN(&@NAME@);
+XK_PLUGIN(&@NAME@_proto);

@@ -48,11 +48,11 @@ static const struct xk_param @NAME@_params[] = {
 static const char *const @NAME@_drops[] = { VIRT_DROPS, "too_short", "another_mark", NULL };
 static const char *const @NAME@_counts[] = { VIRT_COUNTS, NULL };
 
-static const struct xk_proto @NAME@ = {
+static const struct xk_proto @NAME@_proto = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "@NAME@",
 	.doc = "a byte in front of each message", .ops = &@NAME@_ops,
 	.offers = "port", .needs = { "port" }, .min_down = 1, .max_down = 1,
 	.params = @NAME@_params, .conf_size = sizeof(struct @NAME@_conf), VIRT_SIZES,
 	.drops = @NAME@_drops, .counts = @NAME@_counts, .anywhere = XK_ANYWHERE_AS_ABOVE,
 };
-XK_PLUGIN(&@NAME@);
+XK_PLUGIN(&@NAME@_proto);

@@ -51,13 +51,15 @@ static bool takes(const struct xk_node *now, const struct xk_node *was)
 	return now == was || (was->going && !now->going);
 }
 
-/* e is of those who go, of one of them at least: rcv and type have it from now on, and it never ceased to be. */
+/* e is of those who go, of one of them at least: rcv and type have it from now on, once, and it never ceased to be. */
 static bool take_over(struct xk_enable *e, struct xk_node *rcv, struct xk_node *type)
 {
 	if ((e->rcv == rcv && e->type == type) || !takes(rcv, e->rcv) || !takes(type, e->type))
 		return false;
 	e->was_rcv = e->rcv;
 	e->was_type = e->type;
+	e->was_rcnt = e->rcnt;
+	e->rcnt = 1;
 	xk_store_release(&e->type, type);
 	if (e->rcv != rcv)
 		upi_enable_move_locked(e, rcv);
@@ -73,7 +75,7 @@ static bool give_back(struct xk_enable *e)
 	if (e->rcv != e->was_rcv)
 		upi_enable_move_locked(e, e->was_rcv);
 	e->was_rcv = e->was_type = NULL;
-	e->rcnt += e->rcnt == 0;         /* as it was before they were counted */
+	e->rcnt = e->was_rcnt;
 	return true;
 }
 

@@ -14,11 +14,11 @@
 struct xk_enable {
 	struct xk_mapnode  map;
 	struct xk_node    *rcv, *type;
-	uint32_t           rcnt;
+	uint32_t           rcnt, was_rcnt;
 	struct xk_rcu_head rcu;
 	struct xk_node    *node;
 	struct xk_enable  *next, **at;    /* of all of rcv's; what points here */
-	struct xk_node    *was_rcv, *was_type; /* while a graph changes: whose it was; NULL: nobody else's */
+	struct xk_node    *was_rcv, *was_type; /* while a graph changes: whose it was, was_rcnt times; NULL: nobody else's */
 };
 /* Who gets what comes of it, and as whose: they may change while it is read (xk_change.h). */
 static inline struct xk_node *xk_enable_rcv(const struct xk_enable *e) { return xk_load_relaxed(&e->rcv); }

@@ -251,10 +251,12 @@ static bool refuses(const char *fields)
 	return strstr(fields, "= lp ") != NULL || strstr(fields, "= locking ") != NULL || strstr(fields, "'user'") != NULL;
 }
 
-/* All the thousand where entry is `own` and where it is `lock`; of the others a few. */
+/* All the thousand where entry is `own` and where it is `lock`; of the others a few, unless XK_SWAPS is `all`. */
 static unsigned rounds_of(const char *fields, unsigned few)
 {
-	bool all = strstr(fields, "= vppc ") != NULL || strstr(fields, "= connp_l ") != NULL;
+	const char *asked = getenv("XK_SWAPS");
+	bool all = strstr(fields, "= vppc ") != NULL || strstr(fields, "= connp_l ") != NULL ||
+		   (asked != NULL && strcmp(asked, "all") == 0);
 
 	return (unsigned)xk_test_rounds(all ? 1000 : few) / XK_ARRAY_LEN(shapes) + 1;
 }
@@ -593,6 +595,73 @@ static void of_two_ports_one_is_given_up_and_the_other_stays(void)
 	}
 }
 
+/* 'x' waits on port 99 three times over; 'y' that comes in its place does once. */
+static const struct shape thrice = { "u", "u", "w", "sink { name = 'x', port = 99, over = server }" },
+	once = { "u", "u", "w", "echo { name = 'y', port = 99, over = server }" };
+
+static struct xk_node *wait_thrice(void)
+{
+	struct xk_node *x;
+
+	must_apply(&thrice);
+	x = xk_graph_find(run.g, "x");
+	for (unsigned i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL(enabled(x, x->down[0], 99, true), XK_OK);
+	return x;
+}
+
+static void give_up_times(struct xk_node *who, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		must_be_free(1);
+		CU_ASSERT_EQUAL(enabled(who, who->down[0], 99, false), XK_OK);
+	}
+	must_be_free(3);
+}
+
+static void who_takes_a_port_over_has_it_as_often_as_it_asked(void)
+{
+	struct xk_node *y;
+	char *first;
+
+	up(&shapes[0], plain);
+	first = picture();
+	(void)wait_thrice();
+	must_apply(&once);
+	y = xk_graph_find(run.g, "y");
+	give_up_times(y, 1);
+	must_be_as_at_first(first);
+	free(first);
+	xk_store_relaxed(&churn_over, 1u);
+	down();
+}
+
+/* Whatever fails, x has its port as often as before. */
+static void who_keeps_a_port_has_it_as_often_as_before(void)
+{
+	unsigned failed = 0, step = xk_test_rounds(100) == 100 ? 1 : 7;
+	uint64_t k = 0;
+	char *first;
+	bool met;
+	int err;
+
+	up(&shapes[0], plain);
+	first = picture();
+	do {
+		struct xk_node *x = wait_thrice();
+
+		met = fail_one(&once, k += step, &err);
+		if (err != XK_OK)
+			give_up_times(x, 3);
+		failed += err != XK_OK;
+		must_be_as_at_first(first);
+	} while (met);
+	CU_ASSERT(failed > 1);
+	free(first);
+	xk_store_relaxed(&churn_over, 1u);
+	down();
+}
+
 static CU_TestInfo tests[] = {
 	{ "a thousand swaps in virtual time", a_thousand_swaps_in_virtual_time },
 	{ "a thousand swaps beside workers", a_thousand_swaps_beside_workers },
@@ -601,6 +670,8 @@ static CU_TestInfo tests[] = {
 	{ "what cannot change is refused", what_cannot_change_is_refused },
 	{ "what is enabled stays of one piece", what_is_enabled_stays_of_one_piece },
 	{ "of two ports one is given up and the other stays", of_two_ports_one_is_given_up_and_the_other_stays },
+	{ "who takes a port over has it as often as it asked", who_takes_a_port_over_has_it_as_often_as_it_asked },
+	{ "who keeps a port has it as often as before", who_keeps_a_port_has_it_as_often_as_before },
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = { { "change", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };

@@ -46,7 +46,7 @@ static int io_init(struct xk_node *n, struct xk_errs *e)
 	if (n->graph->vps->arch.io_threads != 0) {
 		xk_errs_add(e, n->file, n->line, 0, "%s: AF_XDP gives each virtual processor the frames of its own connections: "
 			    "leave I/O threads out, or use the driver packet", n->name);
-		return XK_E_INVAL;
+		return XK_E_NOTSUP;
 	}
 	err = xdp_dev_open(n, d, why, sizeof why);
 	if (err != XK_OK)

@@ -112,14 +112,14 @@ static bool no_memory(const struct kit_world *w)
 }
 
 /* Refused with a sentence, or it comes up, and what then passes is no matter but that it lives.  A value that is
- * a name of something outside (a file, a device) may be wrong at the start, too. */
+ * a name of something outside (a file, a device), or that such a device has not, may be wrong at the start, too. */
 static void tried(struct kit *k, const struct kit_how *how)
 {
-	bool outside = how->param->type == XK_P_TEXT;
+	bool outside = how->param->type == XK_P_TEXT || (k->real && k->proto->is_host);
 	struct kit_world w;
 
 	if (kit_build(&w, k, how)) {
-		if (!kit_up(&w) && !no_memory(&w) && !outside)
+		if (!kit_up(&w) && (kit_error(&w)[0] == '\0' || (!no_memory(&w) && !outside)))
 			kit_fail(k, "'%s' = %s passes the check, and fails at the start: %s", how->param->name, how->value, kit_error(&w));
 		else if (w.is_up && w.g->vps->clock.is_virtual)
 			kit_pass_time(&w, 200 * XK_MS);

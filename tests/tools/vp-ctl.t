@@ -610,6 +610,22 @@ newer_plugin() {
 	apply tag=true plugin="$tmp/tag-1.so" && grep -q '^tag  *replaced  *protocol  *tag  *tag$' "$tmp/told" && goes_on &&
 	apply "" && grep -q '^tag  *removed' "$tmp/told" && hasnt tag && goes_on
 }
+# Under full load, XK_SWAPS of them, a plug-in's versions take each other's place, and an application comes or goes with
+# each; nothing is lost, no message waits for its timeout, and after the first quarter the process grows no more.
+: "${XK_SWAPS:=20}"
+resident() { sed -n 's/^VmRSS:  *\([0-9]*\) kB/\1/p' "/proc/$graph/status"; }
+swaps() {
+	early=
+	for swap in $(seq "$XK_SWAPS"); do
+		more=$([ $((swap % 4 / 2)) = 0 ] || echo more=true)
+		apply "tag=true $more" plugin="$tmp/tag-$((swap % 2 + 1)).so" && grep -q '^tag  *[ar]' "$tmp/told" && goes_on || return
+		[ "$swap" -ne $((XK_SWAPS / 4 + 1)) ] || early=$(resident)
+	done
+	late=$(resident)
+	apply "" && hasnt tag && goes_on && c metrics >"$tmp/m" &&
+	echo "$XK_SWAPS swaps; $early KiB then, $late now" &&
+	! grep -E '^xkvp_node_(drops|events)_total\{.*(reason="|event="timeouts").*\} [1-9]' "$tmp/m" && [ "$late" -le $((early + 4096)) ]
+}
 # Whatever is told beside it, a plug-in is not there afterwards.
 dry_plugin() {
 	apply tag=true plugin="$tmp/tag-1.so" --dry-run && grep -q '^tag  *added' "$tmp/told" &&
@@ -641,6 +657,9 @@ if command -v pkg-config >/dev/null && tag_plugin >"$tmp/made" 2>&1; then
 	ok "a dry run leaves no plug-in behind" dry_plugin
 	ok "a newer version of a plug-in takes the old one's place, and an older one that one's" newer_plugin
 	ok "nor does a refusal" refused_plugin
+	ok "that graph ends with nothing leaked" stop
+	ok "a graph begins whose plug-in is swapped" start "$tmp/apply.lua"
+	ok "$XK_SWAPS swaps of a plug-in, an application beside: nothing is lost, nothing grows" swaps
 	ok "what is no plug-in is refused" refused 'is no plug-in' apply tag=true plugin="$tmp/tag.c"
 else
 	cat "$tmp/made" 2>/dev/null

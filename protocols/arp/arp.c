@@ -98,7 +98,7 @@ static void hosts_changed(struct xk_vp *vp, void *arg)
 	struct arp_table *t = r->node->state;
 	uint32_t host[ARP_CHANGED_MAX];
 	unsigned n;
-	bool all;
+	bool all, claims;
 
 	(void)vp;
 	xk_mutex_lock(&t->lock);
@@ -106,8 +106,11 @@ static void hosts_changed(struct xk_vp *vp, void *arg)
 	memcpy(host, st->changed, n * sizeof(host[0]));
 	all = st->overflow;
 	st->nchanged = 0;
-	st->overflow = st->posted = false;
+	claims = st->claims;
+	st->overflow = st->posted = st->claims = false;
 	xk_mutex_unlock(&t->lock);
+	if (claims && st->bcast != NULL)
+		xk_timer_set(r->wheel, &st->claim, xk_vp_now());
 	for (unsigned i = 0; i < n; i++)
 		arp_host_changed(r, host[i]);
 	if (all)
@@ -176,9 +179,11 @@ static int arp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 
 static int arp_start(struct xk_node *n, struct xk_errs *e)
 {
+	struct arp_table *t = n->state;
 	struct xk_parts ps;
 	int err;
 
+	t->nbeside = xk_node_beside(n, t->beside, ARP_BESIDE_MAX);
 	xk_parts_init(&ps, 0);
 	err = xk_open_enable(n, n, n->down[0], &ps);
 	if (err < 0)
@@ -192,27 +197,13 @@ static void arp_stop(struct xk_node *n)
 	xk_open_disable_all(n, n->down[0]);
 }
 
-/* Each of our addresses, ARP_ANNOUNCES times in all. */
-static void announce(struct xk_timer *timer)
-{
-	struct arp_rep *st = xk_container_of(timer, struct arp_rep, announce);
-	struct xk_rep *r = st->call.arg;
-	struct arp_table *t = r->node->state;
-	unsigned nown = xk_load_acquire(&t->nown);
-
-	for (unsigned i = 0; i < nown; i++)
-		arp_send_announcement(r, t->own[i].addr);
-	if (++st->announced < ARP_ANNOUNCES)
-		xk_timer_set(r->wheel, &st->announce, xk_vp_now() + ARP_ANNOUNCE);
-}
-
 static int arp_rep_init(struct xk_rep *r)
 {
 	struct arp_rep *st = r->state;
 
 	st->call.fn = hosts_changed;
 	st->call.arg = r;
-	xk_timer_init(&st->announce, announce);
+	xk_timer_init(&st->claim, arp_claim);
 	return XK_OK;
 }
 
@@ -235,8 +226,8 @@ static int arp_rep_start(struct xk_rep *r, struct xk_errs *e)
 	if (st->bcast == NULL)
 		return err;
 	/* One replica speaks for the node. */
-	if (c->announce && r == r->node->rep[0])
-		xk_timer_set(r->wheel, &st->announce, xk_vp_now());
+	if ((c->probe || c->announce) && r == r->node->rep[0])
+		xk_timer_set(r->wheel, &st->claim, xk_vp_now());
 	return XK_OK;
 }
 
@@ -244,7 +235,7 @@ static void arp_rep_stop(struct xk_rep *r)
 {
 	struct arp_rep *st = r->state;
 
-	xk_timer_cancel(r->wheel, &st->announce);
+	xk_timer_cancel(r->wheel, &st->claim);
 	while (st->nleft != 0)
 		arp_give_up_left(st);
 	if (st->bcast != NULL)
@@ -261,6 +252,11 @@ static const struct xk_ops arp_ops = {
 	.open_disable_all = arp_open_disable_all, .close = arp_close,
 	.demux = arp_demux, .control = arp_control, .sess_control = arp_sess_control,
 };
+
+/* ORDER ARP_DEFEND */
+static const char *const arp_defends[] = { "always", "once", "never", NULL };
+/* ORDER ARP_CONFLICT */
+static const char *const arp_conflicts[] = { "end", "quiet", NULL };
 
 static const struct xk_param arp_params[] = {
 	{ .name = "addresses", .type = XK_P_LIST, .elem = XK_P_CIDR,
@@ -302,20 +298,30 @@ static const struct xk_param arp_params[] = {
 	{ .name = "announce", .type = XK_P_BOOL, .def = "false",
 	  .doc = "announce our addresses at start, twice (RFC 5227)",
 	  .offset = offsetof(struct arp_conf, announce) },
+	{ .name = "probe", .type = XK_P_BOOL, .def = "false",
+	  .doc = "ask for our addresses before they are used, 4 to 7 s, and announce them (RFC 5227)",
+	  .offset = offsetof(struct arp_conf, probe) },
+	{ .name = "defend", .type = XK_P_ENUM, .def = "always", .choices = arp_defends,
+	  .doc = "an address of ours that another station claims is defended each 10 s at most, given up at the "
+		 "second claim within 10 s, or at the first (RFC 5227 2.4)",
+	  .offset = offsetof(struct arp_conf, defend) },
+	{ .name = "conflict", .type = XK_P_ENUM, .def = "end", .choices = arp_conflicts,
+	  .doc = "when an address is lost the run ends, or goes on and this node sends nothing any more",
+	  .offset = offsetof(struct arp_conf, conflict) },
 	XK_PARAM_END
 };
 
 /* ORDER ARP_DROP */
 static const char *const arp_drops[] = {
 	"short", "bad_htype", "bad_ptype", "bad_hlen", "bad_plen", "bad_op", "bad_sender_mac",
-	"bad_sender_ip", "own_echo", "conflict", "queue_full", "unreachable", "closed", NULL
+	"bad_sender_ip", "own_echo", "conflict", "queue_full", "unreachable", "closed", "address_lost", NULL
 };
 /* ORDER ARP_COUNT */
 static const char *const arp_counts[] = {
 	"requests_in", "replies_in", "requests_out", "replies_out", "learned", "refreshed",
 	"changed", "ignored", "conflicts", "defended", "evicted", "failed", "probes_out",
 	"reached", "contested",
-	"doubted", NULL
+	"doubted", "address_probes_out", "addresses_lost", NULL
 };
 static const struct xk_number arp_numbers[] = { { "link", 0x0806 }, { NULL, 0 } };
 

@@ -3,7 +3,7 @@
  * arp_input.c - ARP packets: checked, answered, learned from; and made.
  *
  * The order of RFC 826 with today's suspicion: sizes and senders are checked
- * first, a packet that claims our own address is a conflict (RFC 5227) and
+ * first, a packet that claims our own address is a conflict (arp_claim.c) and
  * teaches nothing, what is told updates entries that exist, and only a request
  * that is aimed at us makes one.
  * Invariant: no entry's station address is a group's, zero, or our own.
@@ -74,15 +74,20 @@ static uint32_t source_for(struct xk_node *n, uint32_t host)
 {
 	const struct arp_table *t = n->state;
 	unsigned nown = xk_load_acquire(&t->nown);
+	uint32_t any = 0;
 
 	for (unsigned i = 0; i < nown; i++) {
 		uint8_t len = xk_load_relaxed(&t->own[i].len);
 		uint32_t mask = len ? UINT32_MAX << (32 - len) : 0;
 
+		if (!xk_load_acquire(&t->own[i].ours))
+			continue;
 		if (((t->own[i].addr ^ host) & mask) == 0)
 			return t->own[i].addr;
+		if (any == 0)
+			any = t->own[i].addr;
 	}
-	return nown ? t->own[0].addr : 0;
+	return any;
 }
 
 static void broadcast_request(struct xk_rep *r, uint32_t spa, uint32_t tpa)
@@ -100,6 +105,12 @@ static void broadcast_request(struct xk_rep *r, uint32_t spa, uint32_t tpa)
 void arp_send_request(struct xk_rep *r, uint32_t host)
 {
 	broadcast_request(r, source_for(r->node, host), host);
+}
+
+void arp_send_address_probe(struct xk_rep *r, uint32_t addr)
+{
+	xk_count(r->count[ARP_COUNT_ADDRESS_PROBES]);
+	broadcast_request(r, 0, addr);
 }
 
 void arp_send_announcement(struct xk_rep *r, uint32_t addr)
@@ -163,17 +174,23 @@ static unsigned sender_fault(struct xk_rep *r, const struct arp_pkt *p)
 	return arp_is_broadcast(r->node, p->spa) ? ARP_DROP_SENDER_IP : 0;
 }
 
-/* Somebody else uses our address: say so, and stand our ground now and then. */
-static void conflict(struct xk_rep *r, const struct arp_pkt *p, struct arp_own *own)
+/* Our address that the packet speaks against: its sender's, or one that it probes for while we
+ * do (RFC 5227 2.1.1); NULL: none. */
+static struct arp_own *claimed(struct xk_rep *r, const struct arp_pkt *p, bool request)
 {
-	xk_count(r->count[ARP_COUNT_CONFLICTS]);
-	if (!arp_may_defend(r->node, own, xk_vp_now()))
-		return;
-	XK_TRACE(&r->node->log, 1, "address conflict: %u.%u.%u.%u is also claimed by "
-		 "%02x:%02x:%02x:%02x:%02x:%02x", p->spa >> 24, p->spa >> 16 & 255, p->spa >> 8 & 255,
-		 p->spa & 255, p->sha[0], p->sha[1], p->sha[2], p->sha[3], p->sha[4], p->sha[5]);
-	xk_count(r->count[ARP_COUNT_DEFENDED]);
-	arp_send_announcement(r, own->addr);
+	struct arp_own *own = arp_own_find(r->node, p->spa);
+
+	if (own != NULL || p->spa != 0 || !request)
+		return own;
+	own = arp_own_find(r->node, p->tpa);
+	return own != NULL && !xk_load_acquire(&own->ours) ? own : NULL;
+}
+
+static bool is_answered_for(struct xk_rep *r, uint32_t addr)
+{
+	struct arp_own *own = arp_own_find(r->node, addr);
+
+	return own != NULL && xk_load_acquire(&own->ours) && arp_gate(arp_table(r->node)) != ARP_GATE_LOST;
 }
 
 /* 0: done with; else the reason to drop. */
@@ -187,12 +204,14 @@ static unsigned input(struct xk_rep *r, const struct arp_pkt *p)
 	if (why != 0)
 		return why;
 	xk_count(r->count[request ? ARP_COUNT_REQ_IN : ARP_COUNT_REP_IN]);
-	own = arp_own_find(r->node, p->spa);
+	own = claimed(r, p, request);
+	if (own != NULL && arp_is_our_station(r, p->sha))
+		return ARP_DROP_OWN_ECHO;
 	if (own != NULL) {
-		conflict(r, p, own);
+		arp_conflict(r, own, p->sha);
 		return ARP_DROP_CONFLICT;
 	}
-	for_us = arp_own_find(r->node, p->tpa) != NULL;
+	for_us = is_answered_for(r, p->tpa);
 	if (p->spa != 0)
 		arp_learn(r, p->spa, p->sha, request && for_us && c->learn);
 	if (request && for_us)

@@ -43,8 +43,12 @@ int arp_own_add(struct xk_node *n, const struct arp_addr *a)
 	} else if (t->nown == ARP_ADDRS_MAX) {
 		err = XK_E_NOSPC;
 	} else {
-		t->own[t->nown] = (struct arp_own){ .addr = a->addr, .len = a->len };
+		o = &t->own[t->nown];
+		*o = (struct arp_own){ .addr = a->addr, .len = a->len };
+		arp_claim_begin(t->node->conf, o);
 		xk_store_release(&t->nown, t->nown + 1);
+		if (o->due != XK_NS_NEVER)
+			arp_tell_claim_locked(t);
 	}
 	xk_mutex_unlock(&t->lock);
 	return err;
@@ -63,19 +67,4 @@ bool arp_is_broadcast(struct xk_node *n, uint32_t host)
 			return true;
 	}
 	return host == UINT32_MAX;
-}
-
-bool arp_may_defend(struct xk_node *n, struct arp_own *own, xk_ns now)
-{
-	struct arp_table *t = arp_table(n);
-	bool may;
-
-	xk_mutex_lock(&t->lock);
-	may = !own->defended || now >= own->last_defence + ARP_DEFEND;
-	if (may) {
-		own->defended = true;
-		own->last_defence = now;
-	}
-	xk_mutex_unlock(&t->lock);
-	return may;
 }

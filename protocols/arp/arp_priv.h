@@ -7,6 +7,7 @@
  *   arp_input.c  packets: checked, answered, learned from
  *   arp_table.c  the neighbours, one table for all VPs
  *   arp_own.c    our own addresses
+ *   arp_claim.c  which of them are ours: probes, announcements, conflicts
  *
  * One mutex per node guards the table and the lists of hosts to tell; it nests
  * in nothing and nothing but an RCU section nests in it.  A resolved session
@@ -32,9 +33,7 @@
 #define ARP_TYPES_MAX    8u
 #define ARP_CHANGED_MAX  32u
 #define ARP_LEFT_MAX     64u
-#define ARP_DEFEND       (10 * XK_SEC)   /* RFC 5227 DEFEND_INTERVAL */
-#define ARP_ANNOUNCE     (2 * XK_SEC)    /* RFC 5227 ANNOUNCE_INTERVAL */
-#define ARP_ANNOUNCES    2u              /* RFC 5227 ANNOUNCE_NUM */
+#define ARP_BESIDE_MAX   8u
 #define ARP_TELL         (10 * XK_SEC)   /* changes are logged at most so often */
 #define ARP_OP_REQUEST   1u
 #define ARP_OP_REPLY     2u
@@ -44,22 +43,26 @@ struct arp_conf {
 	struct xk_pmap  neighbours;      /* ipv4 to mac */
 	uint64_t cap, queue, tries, probes;
 	xk_ns    timeout, reachable, delay, retry, fail;
-	bool     learn, announce;
+	bool     learn, announce, probe;
+	unsigned defend, conflict;       /* ORDER arp_defends, arp_conflicts in arp.c */
 };
+
+enum { ARP_DEFEND_ALWAYS, ARP_DEFEND_ONCE, ARP_DEFEND_NEVER };
+enum { ARP_CONFLICT_END, ARP_CONFLICT_QUIET };
 
 /* ORDER ARP_DROP: arp_drops in arp.c */
 enum {
 	ARP_DROP_SHORT = XK_DROP_FIRST, ARP_DROP_HTYPE, ARP_DROP_PTYPE, ARP_DROP_HLEN,
 	ARP_DROP_PLEN, ARP_DROP_OP, ARP_DROP_SENDER_MAC, ARP_DROP_SENDER_IP,
 	ARP_DROP_OWN_ECHO, ARP_DROP_CONFLICT,
-	ARP_DROP_QUEUE, ARP_DROP_UNREACHABLE, ARP_DROP_CLOSED,
+	ARP_DROP_QUEUE, ARP_DROP_UNREACHABLE, ARP_DROP_CLOSED, ARP_DROP_LOST,
 };
 /* ORDER ARP_COUNT: arp_counts in arp.c */
 enum {
 	ARP_COUNT_REQ_IN, ARP_COUNT_REP_IN, ARP_COUNT_REQ_OUT, ARP_COUNT_REP_OUT,
 	ARP_COUNT_LEARNED, ARP_COUNT_REFRESHED, ARP_COUNT_CHANGED, ARP_COUNT_IGNORED,
 	ARP_COUNT_CONFLICTS, ARP_COUNT_DEFENDED, ARP_COUNT_EVICTED, ARP_COUNT_FAILED, ARP_COUNT_PROBES,
-	ARP_COUNT_REACHED, ARP_COUNT_CONTESTED, ARP_COUNT_DOUBTED,
+	ARP_COUNT_REACHED, ARP_COUNT_CONTESTED, ARP_COUNT_DOUBTED, ARP_COUNT_ADDRESS_PROBES, ARP_COUNT_LOST,
 };
 
 /* ---- the table ------------------------------------------------------------------- */
@@ -86,7 +89,17 @@ struct arp_entry {
 };
 #define ARP_MAC_SET ((uint64_t)1 << 48)
 
-struct arp_own { uint32_t addr; uint8_t len; bool defended; xk_ns last_defence; };
+struct arp_own {
+	uint32_t addr;
+	uint8_t  len;
+	bool     ours;                    /* may be used; set once */
+	bool     defended;                /* these two: guarded by the mutex */
+	xk_ns    last_defence;            /* valid when defended */
+	uint8_t  step;                    /* these two: of the first replica's VP, once it is there */
+	xk_ns    due;                     /* the next step; XK_NS_NEVER: none */
+};
+
+enum arp_gate { ARP_GATE_OPEN, ARP_GATE_SHUT, ARP_GATE_LOST };
 
 /* State of the node. */
 struct arp_table {
@@ -102,6 +115,10 @@ struct arp_table {
 	unsigned          words;          /* of an interest set */
 	struct arp_own    own[ARP_ADDRS_MAX];
 	unsigned          nown;           /* release after own[] is filled */
+	uint8_t           gate;           /* enum arp_gate: may anything leave?  Changed under the mutex */
+	char              lost[100];      /* why it is lost; written before that is said */
+	struct xk_node   *beside[ARP_BESIDE_MAX]; /* of the same host, on other links */
+	unsigned          nbeside;
 	xk_ns             last_told;      /* of a change, in the log; valid when told */
 	bool              told;
 	uint64_t          untold;         /* changes since */
@@ -115,19 +132,18 @@ struct arp_rep {
 	uint8_t         mac[8];           /* ours */
 	struct xk_node *type[ARP_TYPES_MAX];
 	unsigned        ntypes;
-	struct xk_timer announce;
-	unsigned        announced;
+	struct xk_timer claim;            /* of the first replica */
 	/* Guarded by the table's mutex. */
 	struct xk_call  call;
-	bool            posted, overflow;
+	bool            posted, overflow, claims;   /* claims: an address came late */
 	unsigned        nchanged;
 	uint32_t        changed[ARP_CHANGED_MAX];
 };
 
 /* ---- sessions -------------------------------------------------------------------------- */
 
-/* DOUBTED: nobody has used it since; DELAYED: somebody has. */
-enum arp_state { ARP_S_PENDING, ARP_S_OPEN, ARP_S_DOUBTED, ARP_S_DELAYED, ARP_S_PROBING, ARP_S_FIXED };
+/* SHUT: the gate is not open; DOUBTED: nobody has used it since; DELAYED: somebody has. */
+enum arp_state { ARP_S_PENDING, ARP_S_OPEN, ARP_S_DOUBTED, ARP_S_DELAYED, ARP_S_PROBING, ARP_S_FIXED, ARP_S_SHUT };
 
 struct arp_sess {
 	struct xk_sess  s;
@@ -197,8 +213,21 @@ int  arp_own_add(struct xk_node *n, const struct arp_addr *a);
 struct arp_own *arp_own_find(struct xk_node *n, uint32_t addr);
 /* Is host the broadcast address of one of our networks, or of all? */
 bool arp_is_broadcast(struct xk_node *n, uint32_t host);
-/* May the conflict over this address be answered and logged now? */
-bool arp_may_defend(struct xk_node *n, struct arp_own *own, xk_ns now);
+/* ---- which of them are ours (RFC 5227) ------------------------------------------------ */
+
+static inline enum arp_gate arp_gate(const struct arp_table *t)
+{
+	return (enum arp_gate)xk_load_acquire(&t->gate);
+}
+
+/* Of an address that is new: its first step. */
+void arp_claim_begin(const struct arp_conf *c, struct arp_own *o);
+/* Does the steps that are due; of the first replica's timer. */
+void arp_claim(struct xk_timer *timer);
+/* Another station names this address as its own, or probes for it while we do. */
+void arp_conflict(struct xk_rep *r, struct arp_own *o, const uint8_t mac[6]);
+/* Is this the station of another link of the same host? */
+bool arp_is_our_station(const struct xk_rep *r, const uint8_t mac[6]);
 
 /* ---- telling sessions ---------------------------------------------------------------- */
 
@@ -206,6 +235,10 @@ bool arp_may_defend(struct xk_node *n, struct arp_own *own, xk_ns now);
 void arp_host_changed(struct xk_rep *r, uint32_t host);
 /* All of them do, soon. */
 void arp_all_changed(struct xk_rep *r);
+/* All of every VP do, soon; the mutex is held. */
+void arp_tell_all_locked(struct arp_table *t);
+/* The first replica, if it has started, looks for steps that are due; the mutex is held. */
+void arp_tell_claim_locked(struct arp_table *t);
 
 /* ---- packets ------------------------------------------------------------------------------ */
 
@@ -214,6 +247,8 @@ void arp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 void arp_send_request(struct xk_rep *r, uint32_t host);
 /* The same, to one station (RFC 1122 2.3.2.1 (2), a unicast poll). */
 void arp_send_probe(struct xk_rep *r, uint32_t host, const uint8_t mac[6]);
+/* "Has anybody addr?", to everybody, from no address (RFC 5227 probe). */
+void arp_send_address_probe(struct xk_rep *r, uint32_t addr);
 /* "addr is at our station", to everybody (RFC 5227 announcement). */
 void arp_send_announcement(struct xk_rep *r, uint32_t addr);
 

@@ -14,7 +14,9 @@
  * Who sends one message and closes the session does not take the message back
  * (RFC 1122 2.3.2.2): a session that is closed while messages wait holds itself
  * until they are sent or given up; a few such at most.
- * Invariant: state PENDING iff down is NULL; only then the queue holds messages.
+ * While the gate is shut (arp_claim.c) a session keeps messages and asks for nobody; when an
+ * address was lost it drops them.
+ * Invariant: state SHUT or PENDING iff down is NULL; only then the queue holds messages.
  */
 #include "protocols/arp/arp_priv.h"
 #include "runtime/upi/xk_inline.h"
@@ -32,7 +34,9 @@ static void arm(struct arp_sess *a, xk_ns when)
 		xk_timer_set(w, &a->timer, when);
 }
 
+static void arp_push_shut(struct xk_sess *s, struct xk_msg *m);
 static void arp_push_pending(struct xk_sess *s, struct xk_msg *m);
+static bool group_mac(struct xk_node *n, uint32_t host, struct arp_view *v);
 static void arp_push_resolved(struct xk_sess *s, struct xk_msg *m);
 static void arp_push_doubted(struct xk_sess *s, struct xk_msg *m);
 
@@ -234,11 +238,57 @@ static void suspect(struct arp_sess *a, const struct arp_view *v, bool timer)
 		ask_again(a);
 }
 
+/* ---- the gate ---------------------------------------------------------------------------- */
+
+static void become_shut(struct arp_sess *a)
+{
+	become_pending(a);
+	a->state = ARP_S_SHUT;
+	xk_sess_set_push(&a->s, arp_push_shut);
+}
+
+/* The gate is open, and was not when the session was looked at last.  False: no memory, again later. */
+static bool come_out(struct arp_sess *a)
+{
+	const struct arp_conf *c = a->s.rep->conf;
+	struct arp_view v;
+
+	become_pending(a);
+	if (!group_mac(a->s.rep->node, a->host, &v))
+		return true;
+	if (stand_on(a, &v, ARP_S_FIXED) == XK_OK) {
+		flush(a);
+		return true;
+	}
+	become_shut(a);
+	arm(a, xk_vp_now() + c->retry);
+	return false;
+}
+
+/* False: nothing may leave now. */
+static bool pass_gate(struct arp_sess *a)
+{
+	enum arp_gate gate = arp_gate(arp_table(a->s.rep->node));
+
+	if (gate == ARP_GATE_OPEN)
+		return a->state != ARP_S_SHUT || come_out(a);
+	if (a->state != ARP_S_SHUT)
+		become_shut(a);
+	if (gate == ARP_GATE_LOST)
+		drop_queue(a, ARP_DROP_LOST);
+	return false;
+}
+
+/* ---- looking at the table ------------------------------------------------------------------- */
+
 static void act_on_table(struct arp_sess *a, bool timer)
 {
+	enum arp_answer answer;
 	struct arp_view v;
-	enum arp_answer answer = arp_use(a->s.rep, a->host, &v);
 
+	if (!pass_gate(a) || a->state == ARP_S_FIXED)
+		return;
+	answer = arp_use(a->s.rep, a->host, &v);
 	switch (answer) {
 	case ARP_KNOWN:
 		resolved(a, &v, answer);
@@ -309,6 +359,23 @@ static void arp_push_doubted(struct xk_sess *s, struct xk_msg *m)
 		xk_push(s->down, m);
 	else
 		xk_sess_own_push(s)(s, m);
+	xk_close(s);
+}
+
+static void enqueue(struct arp_sess *a, struct xk_msg *m);
+
+/* The gate is not open, or was not until now. */
+static void arp_push_shut(struct xk_sess *s, struct xk_msg *m)
+{
+	struct arp_sess *a = arp_sess(s);
+
+	xk_dup(s);
+	if (pass_gate(a))
+		xk_sess_own_push(s)(s, m);
+	else if (arp_gate(arp_table(s->rep->node)) == ARP_GATE_LOST)
+		xk_drop(s->rep, ARP_DROP_LOST, m);
+	else
+		enqueue(a, m);
 	xk_close(s);
 }
 
@@ -383,6 +450,10 @@ static int first_look(struct arp_sess *a)
 	struct arp_view v;
 	int err;
 
+	if (arp_gate(arp_table(a->s.rep->node)) != ARP_GATE_OPEN) {
+		become_shut(a);
+		return XK_OK;
+	}
 	if (group_mac(a->s.rep->node, a->host, &v))
 		return stand_on(a, &v, ARP_S_FIXED);
 	answer = arp_use(a->s.rep, a->host, &v);
@@ -438,8 +509,8 @@ static int look_soon(struct xk_mapnode *node, void *arg)
 	struct arp_sess *a = (struct arp_sess *)xk_container_of(node, struct xk_sess, map);
 
 	(void)arg;
-	/* One that waits for an answer has its timer already. */
-	if (a->state == ARP_S_OPEN || a->state == ARP_S_DOUBTED || a->state == ARP_S_DELAYED || a->queue.n != 0)
+	/* One that waits for an answer has its timer already; of one behind the gate it means nothing. */
+	if (arp_gate(arp_table(a->s.rep->node)) != ARP_GATE_OPEN || a->state == ARP_S_OPEN || a->state == ARP_S_DOUBTED || a->state == ARP_S_DELAYED || a->queue.n != 0)
 		arm(a, xk_vp_now());
 	return XK_MAP_KEEP;
 }

@@ -72,7 +72,18 @@ static void touch(struct arp_entry *e, bool used)
 
 /* ---- entries --------------------------------------------------------------------------- */
 
-/* A host has changed that sessions of this VP stand on: one call for any number.  Mutex held. */
+/* Something is to be looked at on this VP: one call for any number.  Mutex held. */
+static void post_locked(struct xk_rep *r)
+{
+	struct arp_rep *st = r->state;
+
+	if (!st->posted) {
+		st->posted = true;
+		xk_vp_call_async(r->vp, &st->call);
+	}
+}
+
+/* A host has changed that sessions of this VP stand on.  Mutex held. */
 static void tell_locked(struct xk_rep *r, uint32_t host)
 {
 	struct arp_rep *st = r->state;
@@ -81,10 +92,25 @@ static void tell_locked(struct xk_rep *r, uint32_t host)
 		st->changed[st->nchanged++] = host;
 	else
 		st->overflow = true;
-	if (!st->posted) {
-		st->posted = true;
-		xk_vp_call_async(r->vp, &st->call);
+	post_locked(r);
+}
+
+void arp_tell_all_locked(struct arp_table *t)
+{
+	for (unsigned i = 0; i < xk_node_nvps(t->node); i++) {
+		((struct arp_rep *)t->node->rep[i]->state)->overflow = true;
+		post_locked(t->node->rep[i]);
 	}
+}
+
+void arp_tell_claim_locked(struct arp_table *t)
+{
+	struct xk_rep *r = t->node->rep != NULL ? t->node->rep[0] : NULL;
+
+	if (r == NULL || ((struct arp_rep *)r->state)->bcast == NULL)
+		return;                   /* when it starts it looks for all that there are */
+	((struct arp_rep *)r->state)->claims = true;
+	post_locked(r);
 }
 
 static void tell_interested(struct arp_entry *e)
@@ -498,6 +524,7 @@ int arp_table_init(struct xk_node *n, struct xk_errs *e)
 	int err;
 
 	t->node = n;
+	t->gate = ((const struct arp_conf *)n->conf)->probe ? ARP_GATE_SHUT : ARP_GATE_OPEN;
 	t->words = (xk_node_nvps(n) + 63) / 64;
 	xk_mutex_init(&t->lock);
 	xk_rand_init(&t->rand, xk_node_seed(n), RAND_STREAM + n->no);

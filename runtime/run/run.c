@@ -83,6 +83,12 @@ static bool others_decide(struct run *u)
 	return true;
 }
 
+/* Is it of no use to go on? */
+static bool broken(const struct run *u)
+{
+	return xk_graph_cut_off(u->g) || xk_graph_gave_up(u->g);
+}
+
 /* True, and why, when the run is over whatever the time. */
 static bool over(struct run *u)
 {
@@ -94,6 +100,8 @@ static bool over(struct run *u)
 		u->r->end = XK_RUN_STOPPED;
 	else if (xk_graph_cut_off(u->g))
 		u->r->end = XK_RUN_CUT_OFF;
+	else if (xk_graph_gave_up(u->g))
+		u->r->end = XK_RUN_GAVE_UP;
 	else
 		return false;
 	return true;
@@ -169,7 +177,7 @@ static xk_ns step_again(void *arg)
 {
 	struct run *u = arg;
 
-	return finished(u) || xk_graph_cut_off(u->g) || (u->steps++ % 4 == 0 && look_due(u)) ? 0 : next_step(u);
+	return finished(u) || broken(u) || (u->steps++ % 4 == 0 && look_due(u)) ? 0 : next_step(u);
 }
 
 static bool pass_virtual(struct run *u, xk_ns until)
@@ -183,7 +191,7 @@ static bool pass_virtual(struct run *u, xk_ns until)
 		}
 		if (now(u) >= until)
 			return false;
-		if (xk_graph_cut_off(u->g) || look_due(u)) {
+		if (broken(u) || look_due(u)) {
 			u->looked = xk_clock_host_coarse();
 			if (over(u))
 				return true;

@@ -536,6 +536,41 @@ struct xk_node *xk_graph_find(const struct xk_graph *g, const char *name)
 	return NULL;
 }
 
+static bool lies_over_it(const struct xk_node *above, const struct xk_node *n)
+{
+	for (unsigned i = 0; i < above->ndown; i++)
+		if (above->down[i] == n)
+			return true;
+	return false;
+}
+
+static unsigned add_beside(const struct xk_node *n, struct xk_node *x, struct xk_node **out, unsigned have, unsigned most)
+{
+	if (x == n || x->proto != n->proto || x->late || have == most)
+		return have;
+	for (unsigned i = 0; i < have; i++)
+		if (out[i] == x)
+			return have;
+	out[have] = x;
+	return have + 1;
+}
+
+unsigned xk_node_beside(const struct xk_node *n, struct xk_node **out, unsigned most)
+{
+	const struct xk_graph *g = n->graph;
+	unsigned have = 0;
+
+	for (unsigned i = 0; i < xk_graph_slots(g); i++) {
+		const struct xk_node *above = xk_graph_slot(g, i);
+
+		if (above == NULL || !lies_over_it(above, n))
+			continue;
+		for (unsigned d = 0; d < above->ndown; d++)
+			have = add_beside(n, above->down[d], out, have, most);
+	}
+	return have;
+}
+
 struct xk_vp *xk_graph_vp_of(const struct xk_graph *g, uint64_t conn)
 {
 	unsigned v = g->conn_map != NULL ? g->conn_map[conn % g->nconn_map] : (unsigned)(conn % g->vps->nconn);
@@ -573,6 +608,18 @@ void xk_node_failed(struct xk_node *n, const char *why)
 	(void)xk_atomic_add(&n->graph->nlost, 1u);
 	if (xk_graph_cut_off(n->graph))
 		xk_event_wake(&n->graph->done);
+}
+
+void xk_node_gives_up(struct xk_node *n, const char *why)
+{
+	xk_node_failed(n, why);
+	xk_store_release(&n->graph->gave_up, true);
+	xk_event_wake(&n->graph->done);
+}
+
+bool xk_graph_gave_up(const struct xk_graph *g)
+{
+	return xk_load_acquire(&g->gave_up);
 }
 
 const char *xk_node_failure(const struct xk_node *n)

@@ -50,6 +50,7 @@ struct xk_graph {
 	uint32_t          napps;         /* applications that said they will finish */
 	uint32_t          ndone;
 	uint32_t          nlost;         /* devices that are gone */
+	bool              gave_up;       /* a node has */
 	/* connection number -> VP: nmap entries, repeated; NULL: round robin */
 	const uint16_t   *conn_map;
 	unsigned          nconn_map;
@@ -97,6 +98,8 @@ void xk_graph_will_finish(struct xk_graph *g);
 void xk_graph_finished(struct xk_graph *g);
 /* Have all devices failed?  Nothing comes in or goes out any more: a run ends then. */
 bool xk_graph_cut_off(const struct xk_graph *g);
+/* Has a node given up (xk_node_gives_up)?  A run ends then, too. */
+bool xk_graph_gave_up(const struct xk_graph *g);
 
 /* ---- what happened last ------------------------------------------------------ */
 

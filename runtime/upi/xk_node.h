@@ -81,6 +81,11 @@ const char *xk_drop_name(const struct xk_proto *p, unsigned reason);
 /* Do frames enter and leave the graph at n?  It is a driver, no other driver's frames pass
  * through it, and it is no simulated peer, which stands at the far end of such a driver's wire. */
 bool xk_node_is_edge(const struct xk_node *n);
+/* The same as xk_node_failed, and the run is to end: what n is there for must not go on. */
+void xk_node_gives_up(struct xk_node *n, const char *why);
+/* Nodes of n's protocol that a node above n lies over, too: the same host's on other links.  Those that
+ * came while the graph was up are left out.  How many, of most at most; all stay while the graph does. */
+unsigned xk_node_beside(const struct xk_node *n, struct xk_node **out, unsigned most);
 /* Why xk_node_failed was called, NULL: it was not. */
 const char *xk_node_failure(const struct xk_node *n);
 

@@ -229,7 +229,7 @@ static int failures(struct work *w)
 		if (xk_node_failure(n) == NULL)
 			continue;
 		xk_errs_add(w->e, n->file, n->line, 0, "%s: %s", n->name, xk_node_failure(n));
-		code = xk_graph_cut_off(w->g) ? VPR_CUT_OFF : VPR_FAILED;
+		code = xk_graph_cut_off(w->g) ? VPR_CUT_OFF : xk_graph_gave_up(w->g) ? VPR_GAVE_UP : VPR_FAILED;
 	}
 	return code;
 }

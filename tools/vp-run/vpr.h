@@ -13,7 +13,8 @@
 
 enum {
 	VPR_OK = 0, VPR_FAILED = 1, VPR_USAGE = 2, VPR_GRAPH_ERRORS = 3, VPR_NO_PRIVILEGE = 4, VPR_LEAK = 5,
-	VPR_CUT_OFF = 6                  /* every device of the graph is gone */
+	VPR_CUT_OFF = 6,                 /* every device of the graph is gone */
+	VPR_GAVE_UP = 7                  /* another station has an address of the graph */
 };
 
 #define VPR_CAPTURES 16u

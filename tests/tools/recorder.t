@@ -47,9 +47,11 @@ has() {
 # Records are in the order of time.
 ordered() { awk '!/^#/ { if ($1 + 0 < last) exit 1; last = $1 + 0 }' "$1"; }
 
+# Something is recorded: a graph that can be asked may not have run yet.
+ran() { until_ok 60 sh -c '"$0" -s "$1" record | grep -qE " (ran|round) "' "$ctl" "$sock" || { echo "nothing ran"; return 1; }; }
+
 asked() {
-	start -d 1h "$file" preset="$1" conns=4 count=0 || return 1
-	until_ok 60 sh -c '"$0" -s "$1" record | grep -qE " (ran|round) "' "$ctl" "$sock" || { echo "nothing ran"; return 1; }
+	start -d 1h "$file" preset="$1" conns=4 count=0 && ran || return 1
 	rm -f "$tmp/r"
 	"$ctl" -s "$sock" record "$tmp/r" >/dev/null && stop || return 1
 	"$ctl" recording "$tmp/r" >"$tmp/text" || return 1
@@ -89,12 +91,14 @@ ok "workers' rounds are slices of a trace" trace
 # A sanitizer has a handler of its own for a wrong address, and another exit code.
 ASAN_OPTIONS=${ASAN_OPTIONS-}:handle_segv=0 TSAN_OPTIONS=${TSAN_OPTIONS-}:handle_segv=0 UBSAN_OPTIONS=${UBSAN_OPTIONS-}:handle_segv=0
 export ASAN_OPTIONS TSAN_OPTIONS UBSAN_OPTIONS
+# died: waits for the graph; what the shell says of a signal is not a test's.
+died() { wait "$graph"; } 2>/dev/null
 killed() {
 	sig=$1 no=$2 where=$3
 	shift 3
-	start -d 1h "$@" "$file" count=0 || return 1
+	start -d 1h "$@" "$file" count=0 && ran || return 1
 	kill -"$sig" "$graph"
-	wait "$graph"
+	died
 	code=$?
 	pid=$graph graph=
 	[ $code -eq $((128 + no)) ] || { echo "exit code $code"; cat "$tmp/err"; return 1; }

@@ -116,6 +116,36 @@ else
 	skip "SIGQUIT" "this env has no --default-signal"
 fi
 
+# Two of one process: at a drop, then by a signal.
+twice() {
+	start --record-on impair.lost -d 1h "$file" loss=1% timeout=1ms count=0 || return 1
+	first=$tmp/run/xkvp/vp-run.$graph.recording second=$tmp/run/xkvp/vp-run.$graph-2.recording
+	until_ok 60 grep -qF "vp-ctl recording $first" "$tmp/err" || { cat "$tmp/err"; return 1; }
+	kill -SEGV "$graph"
+	died
+	graph=
+	grep -qF "vp-ctl recording $second" "$tmp/err" || { cat "$tmp/err"; return 1; }
+	"$ctl" recording "$first" | grep -q "; drop at impair: lost at" && "$ctl" recording "$second" | grep -q "; signal 11 at"
+}
+ok "a drop and a signal leave one each" twice
+
+# A process of the same number was here before.
+cat >"$tmp/recycled" <<'EOF'
+mkdir -p -m 700 "$XDG_RUNTIME_DIR/xkvp"
+echo mine >"$XDG_RUNTIME_DIR/xkvp/vp-run.$$.recording"
+exec "$@"
+EOF
+recycled() {
+	env="sh $tmp/recycled"
+	start -d 1h "$file" count=0 && ran || { env=; return 1; }
+	env=
+	kill -SEGV "$graph"
+	died
+	old=$tmp/run/xkvp/vp-run.$graph.recording new=$tmp/run/xkvp/vp-run.$graph-2.recording graph=
+	[ "$(cat "$old")" = mine ] && "$ctl" recording "$new" | grep -q "; signal 11 at"
+}
+ok "a recording of an earlier process of its number stays" recycled
+
 good_end() { "$run" --virtual --recording "$tmp/unused" -d 1ms "$file" >/dev/null && ! [ -e "$tmp/unused" ]; }
 ok "a run that ends well leaves none" good_end
 ok "a file that is there is not written" says "File exists" code 1 "$run" --virtual --recording "$tmp/mine" -d 1ms "$file"

@@ -4,8 +4,9 @@
  *
  * The same for a panic, which ends in SIGABRT, for SIGQUIT, and, while the run goes on, for a drop that --record-on
  * names.  The handler makes system calls and no more; then what would have ended the process does: a core is what it
- * was, and so is the exit code.  Without --recording the file is made where control sockets are; with it, before the
- * graph runs, so that it can be written when no more files may be opened, and it goes again if nothing was.
+ * was, and so is the exit code.  Without --recording the file is made where control sockets are, under the process's
+ * number, and one more where there is one of it already; with it, before the graph runs, so that it can be written when
+ * no more files may be opened, and it goes again if nothing was.
  * Invariant: one recording for a drop, one for a signal; a file that is there already stays as it is.
  */
 #include "tools/vp-run/vpr.h"
@@ -24,6 +25,9 @@
 
 static const int fatal[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGQUIT };
 #define FATAL XK_ARRAY_LEN(fatal)
+#define MOST  99u                        /* recordings of one number of a process; two digits */
+#define END   ".recording"
+#define PATH_ROOM (CTL_PATH_MAX + 40)    /* of a folder and a name in it */
 
 /* A handler has no argument. */
 static struct {
@@ -31,7 +35,7 @@ static struct {
 	struct sigaction       old[FATAL];
 	const char            *given;    /* --recording */
 	int                    fd;       /* of it, -1: none, or it has been written */
-	char                   dir[CTL_PATH_MAX], path[CTL_PATH_MAX + 40];   /* without it; "": none */
+	char                   dir[CTL_PATH_MAX], path[PATH_ROOM];   /* without it, and without END; "": none */
 	uint32_t               busy;     /* the process ends */
 	pid_t                  by;       /* the thread that sees to it */
 	struct xk_drop_watch   watch;
@@ -41,34 +45,59 @@ static struct {
 
 static void say(const char *text) { (void)!write(STDERR_FILENO, text, strlen(text)); }
 
-/* Where files of ours alone are; made if need be. */
-static int open_default(void)
+/* What the n-th of this process is called, from 1 on. */
+static void name_default(char path[PATH_ROOM], unsigned n)
 {
-	if (*record.path == '\0' || (mkdir(record.dir, 0700) != 0 && errno != EEXIST) || !ctl_is_own_dir(record.dir))
+	char *p = stpcpy(path, record.path);
+
+	if (n > 1)
+		*p++ = '-';
+	if (n > 9)
+		*p++ = (char)('0' + n / 10);
+	if (n > 1)
+		*p++ = (char)('0' + n % 10);
+	strcpy(p, END);
+}
+
+/* Where files of ours alone are, made if need be; path: the last that was tried. */
+static int open_default(char path[PATH_ROOM])
+{
+	int fd = -1;
+
+	*path = '\0';
+	if (*record.path == '\0')
 		return -1;
-	return open(record.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	name_default(path, 1);
+	if ((mkdir(record.dir, 0700) != 0 && errno != EEXIST) || !ctl_is_own_dir(record.dir))
+		return -1;
+	for (unsigned n = 1; fd < 0 && n <= MOST; n++) {
+		name_default(path, n);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd < 0 && errno != EEXIST)
+			return -1;
+	}
+	return fd;
 }
 
 /* The file of --recording, for the first that asks; else the default one. */
 static void write_out(enum xk_recording_cause cause, uint32_t no)
 {
 	const struct xk_graph *g = xk_load_acquire(&record.g);
+	char made[PATH_ROOM];
 	int given, fd;
-	const char *path;
 	bool good;
 
 	if (g == NULL)
 		return;                  /* it goes down */
 	given = xk_atomic_xchg(&record.fd, -1);
-	fd = given >= 0 ? given : open_default();
-	path = given >= 0 ? record.given : record.path;
+	fd = given >= 0 ? given : open_default(made);
 	good = fd >= 0 && xk_graph_record(g, fd, cause, no) == XK_OK;
 
 	if (fd >= 0)
 		good = close(fd) == 0 && good;
 	say(cause == XK_RECORDING_DROP ? "vp-run: a drop: " : "vp-run: a fatal signal: ");
 	say(good ? "what happened before it: vp-ctl recording " : "what happened before it could not be written to ");
-	say(path);
+	say(given >= 0 ? record.given : made);
 	say("\n");
 }
 
@@ -184,7 +213,7 @@ static int open_files(const struct vpr *o, struct xk_errs *e)
 		return VPR_FAILED;
 	}
 	if (ctl_default_dir(record.dir))
-		snprintf(record.path, sizeof record.path, "%s/vp-run.%d.recording", record.dir, (int)getpid());
+		snprintf(record.path, sizeof record.path, "%s/vp-run.%d", record.dir, (int)getpid());
 	return VPR_OK;
 }
 

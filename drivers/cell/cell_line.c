@@ -93,7 +93,7 @@ static bool meet(struct cell_rep *cr, uint8_t *cell)
 		flip(cell, xk_rand_below(&cr->rand, XK_CELL_LEN * 8));
 	}
 	if (lost)
-		xk_count(cr->rep->drop[CELL_DROP_LOST]);
+		xk_dropped(cr->rep, CELL_DROP_LOST, 1);
 	else if (bad)
 		xk_count(cr->rep->count[CELL_N_DAMAGED]);
 	return lost;
@@ -186,7 +186,7 @@ static void wire_push(struct cell_rep *cr, struct xk_msg *m, uint32_t header, ui
 		return;
 	}
 	if (XK_UNLIKELY(!cell_vc_there(&cell_node(far)->lists, header))) {
-		xk_count_add(far->drop[CELL_DROP_NO_VC], n);
+		xk_dropped(far, CELL_DROP_NO_VC, n);
 		xk_msg_free(m);
 		return;
 	}

@@ -37,7 +37,7 @@ static void pack(void *arg, uint8_t cell[XK_CELL_LEN], uint32_t left)
 		p->m = xk_msg_new(p->room * XK_CELL_LEN);
 	}
 	if (p->m == NULL) {
-		xk_count(p->to->s.rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(p->to->s.rep, XK_DROP_NOMEM, 1);
 		return;
 	}
 	xk_msg_copy_in(p->m, p->n++ * XK_CELL_LEN, cell, XK_CELL_LEN);

@@ -45,7 +45,7 @@ static bool judge(struct cell_take *t, uint8_t *cell)
 
 	switch (cell_hec_judge(cell, &t->detecting, cell_conf(r)->hec == CELL_CORRECT)) {
 	case CELL_HEC_WRONG:
-		xk_count(r->drop[CELL_DROP_HEC]);
+		xk_dropped(r, CELL_DROP_HEC, 1);
 		return false;
 	case CELL_HEC_CORRECTED:
 		xk_count(r->count[CELL_N_CORRECTED]);
@@ -60,7 +60,7 @@ static bool judge(struct cell_take *t, uint8_t *cell)
 	}
 	if (cell_vc_there(&cell_node(r)->lists, xk_be32(cell)))
 		return true;
-	xk_count(r->drop[CELL_DROP_NO_VC]);
+	xk_dropped(r, CELL_DROP_NO_VC, 1);
 	return false;
 }
 
@@ -74,7 +74,7 @@ void cell_take(struct cell_take *t, uint8_t cell[XK_CELL_LEN], uint32_t left)
 	if (t->m != NULL && (((t->header ^ header) & ~XK_CELL_LAST) != 0 || t->n == t->room))
 		cell_take_end(t);
 	if (t->m == NULL && !begin(t, header, left)) {
-		xk_count(t->at->rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(t->at->rep, XK_DROP_NOMEM, 1);
 		return;
 	}
 	xk_msg_copy_in(t->m, XK_CELL_HDR + t->n++ * XK_CELL_PAYLOAD, cell + XK_CELL_HDR + 1, XK_CELL_PAYLOAD);

@@ -28,7 +28,7 @@ void xk_burst_cut(struct xk_burst *b, struct xk_msg *m, uint32_t seg, uint32_t f
 		struct xk_msg *x = xk_cut_msg(&c);
 
 		if (x == NULL) {
-			xk_count(b->rep->drop[XK_DROP_NOMEM]);
+			xk_dropped(b->rep, XK_DROP_NOMEM, 1);
 			break;
 		}
 		xk_burst_add(b, x);

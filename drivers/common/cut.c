@@ -299,6 +299,6 @@ void xk_cut_down(struct xk_rep *r, struct xk_msg *m, uint32_t frame_max, unsigne
 		return;
 	}
 	if (xk_cut_rest(&c, q) != 0)
-		xk_count(r->drop[XK_DROP_NOMEM]);
+		xk_dropped(r, XK_DROP_NOMEM, 1);
 	xk_msg_free(m);
 }

@@ -350,7 +350,7 @@ static void read_in(struct hosttcp_sess *ts)
 	}
 	m = xk_msg_new((uint32_t)n);
 	if (m == NULL) {                 /* its bytes are gone: no stream any more */
-		xk_count(r->drop[XK_DROP_NOMEM]);
+		xk_dropped(r, XK_DROP_NOMEM, 1);
 		hosttcp_fail(ts, XK_E_CONNABORTED);
 		return;
 	}

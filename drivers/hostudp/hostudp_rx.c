@@ -56,7 +56,7 @@ static void pass_up(struct xk_sess *s, const uint8_t *p, uint32_t n)
 	struct xk_msg *m = xk_msg_new(n);
 
 	if (m == NULL) {
-		xk_count(s->rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(s->rep, XK_DROP_NOMEM, 1);
 		return;
 	}
 	if (n != 0)
@@ -90,7 +90,7 @@ static unsigned deliver(struct hostudp_rep *hr, struct hostudp_sock *k, const st
 	struct hostudp_sess *us = session_of(hr, k, a, &reason);
 
 	if (us == NULL) {
-		xk_count(hr->rep->drop[reason]);
+		xk_dropped(hr->rep, reason, 1);
 		return 1;
 	}
 	xk_count_add(hr->rep->count[N_TRAINS_IN], seg < a->len);

@@ -169,7 +169,7 @@ static struct xk_msg *double_of(struct impair_dir *d, struct xk_msg *m)
 		twin->hash = m->hash;
 		xk_count(d->rep->count[N_DOUBLED]);
 	} else {
-		xk_count(d->rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(d->rep, XK_DROP_NOMEM, 1);
 	}
 	return twin;
 }

@@ -136,7 +136,7 @@ static inline struct xk_msg *wire_put_long(struct mem_rep *from, struct xk_msg *
 		c = wire_copy_sum(m, mem_state(from->rep)->link->header);
 		xk_msg_free(m);
 		if (XK_UNLIKELY(c == NULL)) {
-			xk_count(from->rep->drop[XK_DROP_NOMEM]);
+			xk_dropped(from->rep, XK_DROP_NOMEM, 1);
 			return NULL;
 		}
 		xk_count(from->rep->count[MEM_N_COPIES]);
@@ -169,7 +169,7 @@ struct xk_msg *mem_wire_cross(struct mem_rep *from, struct xk_msg *m)
 		return hand_over(m);
 	m = wire_copy(m, mem_state(from->rep)->link->header);
 	if (XK_UNLIKELY(m == NULL))
-		xk_count(from->rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(from->rep, XK_DROP_NOMEM, 1);
 	else
 		xk_count(from->rep->count[MEM_N_COPIES]);
 	return m;
@@ -196,7 +196,7 @@ static unsigned wire_take(struct mem_rep *mr, struct xk_msg **burst, unsigned n)
 	}
 	xk_count_add(from->rep->count[MEM_N_COPIES], copies);
 	if (XK_UNLIKELY(k != n))
-		xk_count_add(from->rep->drop[XK_DROP_NOMEM], n - k);
+		xk_dropped(from->rep, XK_DROP_NOMEM, n - k);
 	return k;
 }
 
@@ -213,7 +213,7 @@ static struct xk_msg *burst_take(void *arg, unsigned i)
 		return b->m[i];
 	m = wire_copy(b->m[i], b->h);
 	if (XK_UNLIKELY(m == NULL))
-		xk_count(b->from->drop[XK_DROP_NOMEM]);
+		xk_dropped(b->from, XK_DROP_NOMEM, 1);
 	else
 		b->copies++;
 	return m;
@@ -313,7 +313,7 @@ bool mem_wire_cut(struct mem_rep *mr, struct xk_msg *m, void (*put)(struct mem_r
 		struct xk_msg *x = xk_cut_msg(&c);
 
 		if (XK_UNLIKELY(x == NULL)) {
-			xk_count(mr->rep->drop[XK_DROP_NOMEM]);
+			xk_dropped(mr->rep, XK_DROP_NOMEM, 1);
 			break;
 		}
 		n++;

@@ -72,7 +72,7 @@ static bool packet_fill(const struct packet_rep *pr, struct xk_msg *m, const str
 /* The whole frame of a slot that is not passed up must leave the socket's queue, too. */
 static XK_NOINLINE void packet_discard(struct packet_rep *pr, const struct packet_frame *f, unsigned reason)
 {
-	xk_count(pr->rep->drop[reason]);
+	xk_dropped(pr->rep, reason, 1);
 	if (f->status & TP_STATUS_COPY)
 		(void)packet_dev_recv(pr->queue, NULL, packet_state(pr->rep)->vnet);
 }

@@ -179,7 +179,7 @@ static struct xk_msg *frame_take(struct pcapd_rep *pr)
 	}
 	m = xk_msg_new(n);
 	if (m == NULL) {
-		xk_count(r->drop[XK_DROP_NOMEM]);
+		xk_dropped(r, XK_DROP_NOMEM, 1);
 		return NULL;
 	}
 	if (m->flags & XK_MSG_CHAIN)

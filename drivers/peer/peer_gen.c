@@ -50,7 +50,7 @@ static unsigned gen_burst(struct peer_gen *g, uint32_t j, unsigned n)
 	for (i = 0; i < n; i++) {
 		burst[i] = gen_one(g, &g->conn[j]);
 		if (XK_UNLIKELY(burst[i] == NULL)) {
-			xk_count(g->rep->drop[XK_DROP_NOMEM]);
+			xk_dropped(g->rep, XK_DROP_NOMEM, 1);
 			break;
 		}
 	}
@@ -69,7 +69,7 @@ static uint64_t gen_waiting(struct peer_gen *g, uint64_t n)
 
 	if (ring == 0 || n <= ring)
 		return n;
-	xk_count_add(g->rep->drop[PEER_DROP_MISSED], n - ring);
+	xk_dropped(g->rep, PEER_DROP_MISSED, n - ring);
 	g->produced += n - ring;
 	return ring;
 }
@@ -137,7 +137,7 @@ static unsigned gen_mixed(struct peer_gen *g, unsigned n)
 		gen_fetch(g, gen_step(g, g->turn, g->ahead));
 		burst[i] = gen_one(g, &g->conn[g->turn]);
 		if (XK_UNLIKELY(burst[i] == NULL)) {
-			xk_count(g->rep->drop[XK_DROP_NOMEM]);
+			xk_dropped(g->rep, XK_DROP_NOMEM, 1);
 			g->turn = before;
 			break;
 		}
@@ -247,7 +247,7 @@ struct xk_msg *peer_gen_frame(struct peer_gen *g, uint32_t j)
 	struct xk_msg *m = gen_one(g, &g->conn[j]);
 
 	if (XK_UNLIKELY(m == NULL))
-		xk_count(g->rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(g->rep, XK_DROP_NOMEM, 1);
 	return m;
 }
 

@@ -148,7 +148,7 @@ static struct xk_msg *bare_ack(struct peer_tcp *t, const struct peer_tcp_conn *c
 	uint8_t *tcp;
 
 	if (XK_UNLIKELY(m == NULL)) {
-		xk_count(t->rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(t->rep, XK_DROP_NOMEM, 1);
 		return NULL;
 	}
 	xk_copy_quick(m->data, c->hdr, t->hdr_len);
@@ -177,7 +177,7 @@ struct xk_msg *peer_tcp_frame(struct peer_tcp *t, const struct peer_tcp_conn *c,
 	m = xk_msg_new(h + opts + len);
 
 	if (XK_UNLIKELY(m == NULL)) {
-		xk_count(t->rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(t->rep, XK_DROP_NOMEM, 1);
 		return NULL;
 	}
 	if (t->cold.n != 0 && len != 0)

@@ -75,7 +75,7 @@ static void on_syn(struct peer_tcp *t, const struct peer_tcp_seg *g)
 	if (c == NULL)
 		c = peer_tcp_conn_new(t, &g->key);
 	if (c == NULL) {
-		xk_count(t->rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(t->rep, XK_DROP_NOMEM, 1);
 		return;
 	}
 	if (!again)
@@ -192,7 +192,7 @@ static XK_APART void sink_push_any(struct xk_sess *s, struct xk_msg *m)
 	} else if (c != NULL) {
 		on_segment(t, c, &g);
 	} else if (!peer_tcp_idle_answer(t, &g)) {
-		xk_count(t->rep->drop[PEER_DROP_NOT_REFLECTED]);
+		xk_dropped(t->rep, PEER_DROP_NOT_REFLECTED, 1);
 	}
 }
 

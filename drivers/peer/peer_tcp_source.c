@@ -179,7 +179,7 @@ static void source_push(struct xk_sess *s, struct xk_msg *m)
 	c = peer_tcp_find(t, &g.key);
 	if (XK_UNLIKELY(c == NULL)) {
 		if (!peer_tcp_idle_answer(t, &g))
-			xk_count(t->rep->drop[PEER_DROP_NOT_REFLECTED]);
+			xk_dropped(t->rep, PEER_DROP_NOT_REFLECTED, 1);
 	} else if (XK_UNLIKELY(g.flags & PEER_TCP_RST)) {
 		if (c->state != PEER_TCP_DONE)
 			source_over(t, c);

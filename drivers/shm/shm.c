@@ -212,7 +212,7 @@ static void pass_up(struct shm_sess *us, const struct shm_got *g)
 	struct xk_msg *m = xk_msg_new(g->len);
 
 	if (m == NULL) {
-		xk_count(us->s.rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(us->s.rep, XK_DROP_NOMEM, 1);
 		return;
 	}
 	if (g->len != 0)
@@ -241,7 +241,7 @@ void shm_deliver(struct shm_link *l, const struct shm_got *g)
 	if (us != NULL)
 		pass_up(us, g);
 	else
-		xk_count(r->drop[reason]);
+		xk_dropped(r, reason, 1);
 }
 
 /* ---- waiting on a port ------------------------------------------------------------------------ */

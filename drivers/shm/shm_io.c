@@ -221,7 +221,7 @@ static unsigned take(struct shm_link *l, unsigned most)
 			break;
 		}
 		if (XK_UNLIKELY(!shm_in_get(&l->in, &g))) {
-			xk_count(l->hr->rep->drop[SHM_DROP_BAD]);
+			xk_dropped(l->hr->rep, SHM_DROP_BAD, 1);
 			bad(l);
 			break;
 		}

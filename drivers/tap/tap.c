@@ -131,7 +131,7 @@ static struct xk_msg *tap_take(struct tap_rep *tr, uint8_t *h)
 	ssize_t n;
 
 	if (XK_UNLIKELY(!segs_fill(tr))) {
-		xk_count(tr->rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(tr->rep, XK_DROP_NOMEM, 1);
 		return NULL;
 	}
 	n = tap_read(tr, h);

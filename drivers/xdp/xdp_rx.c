@@ -94,7 +94,7 @@ static inline bool rx_good(struct xdp_port *p, const struct xdp_desc *desc)
 {
 	if (XK_LIKELY(xdp_received(p->q, desc->addr, desc->len)))
 		return true;
-	xk_count(p->rep->drop[XDP_DROP_BAD]);
+	xk_dropped(p->rep, XDP_DROP_BAD, 1);
 	return false;
 }
 
@@ -114,7 +114,7 @@ static inline struct xk_msg *rx_msg(struct xdp_port *p, const struct xdp_desc *d
 		m = rx_copy(p, f, bytes, desc->len);
 	}
 	if (m == NULL)
-		xk_count(p->rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(p->rep, XK_DROP_NOMEM, 1);
 	return m;
 }
 
@@ -137,7 +137,7 @@ static struct xk_msg *rx_take(struct xdp_port *p, const struct xdp_desc *desc, b
 	if (d->partial != XDP_SUMS_OFF && xdp_sum_is_partial(bytes, desc->len, desc->len)) {
 		if (d->partial == XDP_SUMS_DROP) {
 			xdp_frame_free(p, xdp_frame_at(d, desc->addr));
-			xk_count(r->drop[XDP_DROP_PARTIAL]);
+			xk_dropped(r, XDP_DROP_PARTIAL, 1);
 			return NULL;
 		}
 		xk_count(r->count[N_PARTIAL]);
@@ -222,7 +222,7 @@ static XK_APART void rx_place(struct xdp_port *p, uint32_t at, uint32_t n, bool 
 
 		pl.desc[k] = xdp_rx_desc(&p->rx, at + i);
 		if (XK_UNLIKELY(!xdp_received(p->q, desc->addr, desc->len))) {
-			xk_count(p->rep->drop[XDP_DROP_BAD]);
+			xk_dropped(p->rep, XDP_DROP_BAD, 1);
 			continue;
 		}
 		b = (uint8_t *)d->area + desc->addr;

@@ -136,7 +136,7 @@ static uint8_t *tx_place(struct xdp_port *p, uint32_t len)
 	if (XK_UNLIKELY(f == NULL || !tx_slot(p, &at))) {
 		if (f != NULL)
 			xdp_frame_put(p, f);
-		xk_count(p->rep->drop[XDP_DROP_FULL]);
+		xk_dropped(p->rep, XDP_DROP_FULL, 1);
 		return NULL;
 	}
 	desc = xsk_ring_prod__tx_desc(&p->tx, at);
@@ -180,7 +180,7 @@ static XK_NOINLINE void tx_super(struct xdp_port *p, struct xk_msg *m)
 
 		if (b == NULL) {
 			/* Of the others, each. */
-			xk_count_add(p->rep->drop[XDP_DROP_FULL], (c.left - 1) / c.seg);
+			xk_dropped(p->rep, XDP_DROP_FULL, (c.left - 1) / c.seg);
 			break;
 		}
 		(void)xk_cut_put(&c, b);

@@ -323,6 +323,8 @@ static const char *const arp_counts[] = {
 	"reached", "contested",
 	"doubted", "address_probes_out", "addresses_lost", NULL
 };
+/* ORDER ARP_EV */
+static const char *const arp_events[] = { "{i} is at {m}", "nobody says to be {i}, asked {n} times", NULL };
 static const struct xk_number arp_numbers[] = { { "link", 0x0806 }, { NULL, 0 } };
 
 /* Datagrams of hosts pass through; requests and replies, which have no conversation, stay
@@ -342,6 +344,6 @@ const struct xk_proto xk_proto_arp = {
 	.offers = "hostlink", .needs = { "link", NULL }, .min_down = 1, .max_down = 1,
 	.numbers = arp_numbers, .params = arp_params, .conf_size = sizeof(struct arp_conf),
 	.node_size = sizeof(struct arp_table), .rep_size = sizeof(struct arp_rep),
-	.sess_size = sizeof(struct arp_sess), .drops = arp_drops, .counts = arp_counts,
+	.sess_size = sizeof(struct arp_sess), .drops = arp_drops, .counts = arp_counts, .events = arp_events,
 	.demux = &arp_decl, .gives = arp_gives,
 };

@@ -63,7 +63,7 @@ static void send_on(struct xk_sess *s, const struct arp_pkt *p)
 	struct xk_msg *m = xk_msg_new(ARP_PKT_LEN);
 
 	if (m == NULL) {
-		xk_count(s->up->rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(s->up->rep, XK_DROP_NOMEM, 1);
 		return;
 	}
 	hdr_store(m->data, p);
@@ -130,7 +130,7 @@ static void send_to(struct xk_rep *r, struct arp_pkt *p, unsigned counter)
 	(void)xk_part_push_mac(&ps.p[XK_REMOTE], p->tha);
 	s = xk_open(r, r->node, r->down[0], &ps, &err);
 	if (s == NULL) {
-		xk_count(r->drop[XK_DROP_NOMEM]);
+		xk_dropped(r, XK_DROP_NOMEM, 1);
 		return;
 	}
 	memcpy(p->sha, st->mac, 6);

@@ -19,7 +19,11 @@
  * Invariant: state SHUT or PENDING iff down is NULL; only then the queue holds messages.
  */
 #include "protocols/arp/arp_priv.h"
+#include "runtime/base/xk_bytes.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_record.h"
+
+enum arp_ev { ARP_EV_AT, ARP_EV_NOBODY };        /* ORDER ARP_EV */
 #include "runtime/upi/xk_part.h"
 
 #include <string.h>
@@ -112,6 +116,7 @@ static int stand_on(struct arp_sess *a, const struct arp_view *v, enum arp_state
 			return err;
 		s->down = down;
 		memcpy(a->mac, v->mac, 6);
+		xk_record(s->rep, ARP_EV_AT, a->host, (uint64_t)xk_be16(v->mac) << 32 | xk_be32(v->mac + 2));
 		if (old != NULL)
 			xk_close(old);
 	}
@@ -168,6 +173,7 @@ static void ask_again(struct arp_sess *a)
 		return;
 	}
 	arp_fail(a->s.rep, a->host);
+	xk_record(a->s.rep, ARP_EV_NOBODY, a->host, a->tries);
 	become_pending(a);
 	drop_queue(a, ARP_DROP_UNREACHABLE);
 }

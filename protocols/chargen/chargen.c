@@ -60,7 +60,7 @@ static bool chargen_send(struct chargen_sess *gs, struct xk_rep *r, struct xk_se
 	if (stream_room(lls) == 0)
 		xk_task_park(&gs->task);
 	else if (took == 0)
-		xk_count(r->drop[XK_DROP_NOMEM]);
+		xk_dropped(r, XK_DROP_NOMEM, 1);
 	return false;
 }
 

@@ -38,7 +38,7 @@ static bool send_one(struct compute_rep *cr)
 	struct xk_msg *m = xk_msg_new((uint32_t)c->size);
 
 	if (m == NULL) {
-		xk_count(r->drop[XK_DROP_NOMEM]);
+		xk_dropped(r, XK_DROP_NOMEM, 1);
 		return false;
 	}
 	for (uint32_t off = 0; off < m->tot; off += sizeof zero)

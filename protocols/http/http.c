@@ -247,7 +247,7 @@ static void http_send_head(struct http_sess *h, const struct http_text *t)
 		more = h->left < piece - n ? (uint32_t)h->left : piece - n;
 	m = xk_msg_new(n + more);
 	if (m == NULL) {
-		xk_count(h->s.rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(h->s.rep, XK_DROP_NOMEM, 1);
 		http_abort(h);
 		return;
 	}
@@ -371,7 +371,7 @@ static unsigned http_buffers(struct http_sess *h, unsigned n, uint32_t piece, st
 
 		m[i] = xk_msg_new(len);
 		if (m[i] == NULL) {
-			xk_count(h->s.rep->drop[XK_DROP_NOMEM]);
+			xk_dropped(h->s.rep, XK_DROP_NOMEM, 1);
 			break;
 		}
 		v[i] = (struct iovec){ m[i]->data, len };

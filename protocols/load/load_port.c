@@ -86,7 +86,7 @@ static inline struct xk_msg *port_make(const struct port_conn *k, const struct p
 	struct xk_msg *m = xk_msg_new((uint32_t)c->load.size);
 
 	if (XK_UNLIKELY(m == NULL)) {
-		xk_count(k->sr->load.r->drop[XK_DROP_NOMEM]);
+		xk_dropped(k->sr->load.r, XK_DROP_NOMEM, 1);
 		return NULL;
 	}
 	if (c->load.touch == LOAD_COPY) {
@@ -110,7 +110,7 @@ static inline struct xk_msg *port_make_quick(const struct port_conn *k, const st
 	struct xk_msg *m = xk_msg_new_cls((enum xk_memclass)k->cls, (uint32_t)c->load.size);
 
 	if (XK_UNLIKELY(m == NULL)) {
-		xk_count(k->sr->load.r->drop[XK_DROP_NOMEM]);
+		xk_dropped(k->sr->load.r, XK_DROP_NOMEM, 1);
 		return NULL;
 	}
 	m->csum = xk_csum_copy_quick(m->data, k->sr->load.page, (uint32_t)c->load.size, 0);

@@ -238,7 +238,7 @@ static XK_NOINLINE void send_short(struct send_conn *k)
 	if (stream_room(k->stream) == 0)
 		xk_task_park(&k->task);  /* WRITABLE wakes it */
 	else
-		xk_count(k->sr->load.r->drop[XK_DROP_NOMEM]);
+		xk_dropped(k->sr->load.r, XK_DROP_NOMEM, 1);
 }
 
 /* Writes a message, or the rest of one; false: a part is left. */

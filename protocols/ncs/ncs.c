@@ -396,6 +396,11 @@ static const struct xk_param ncs_params[] = {
 
 #define NCS_TEXT(n, s) s,
 static const char *const ncs_drops[] = { NCS_DROPS(NCS_TEXT) NULL };
+/* ORDER ncs_state */
+#define NCS_WHICH ", connection {n}, {n} of the peer"
+static const char *const ncs_events[] = {
+	"opening" NCS_WHICH, "established" NCS_WHICH, "draining" NCS_WHICH, "closing" NCS_WHICH, "gone" NCS_WHICH, NULL
+};
 static const char *const ncs_counts[] = { NCS_COUNTS(NCS_TEXT) NULL };
 
 static const struct xk_ops ncs_ops = {
@@ -413,5 +418,5 @@ const struct xk_proto xk_proto_ncs = {
 	.ops = &ncs_ops, .offers = "port|messages", .needs = { "port|stream" }, .min_down = 1, .max_down = XK_DOWN_MAX,
 	.params = ncs_params, .conf_size = sizeof(struct ncs_conf),
 	.rep_size = sizeof(struct ncs_rep), .sess_size = sizeof(struct ncs_sess),
-	.drops = ncs_drops, .counts = ncs_counts, .check = ncs_check, .review = ncs_review,
+	.drops = ncs_drops, .counts = ncs_counts, .events = ncs_events, .check = ncs_check, .review = ncs_review,
 };

@@ -148,7 +148,7 @@ static int announced(struct ncs_end *e, const struct proc_note *n)
 	int err;
 
 	if (n->tag > INT_MAX || n->no > PROC_NUMBERS || !ncs_head_fits(ncs_end_longest(e), n->len)) {
-		xk_count(e->s.rep->drop[PROC_DROP_NOTE]);
+		xk_dropped(e->s.rep, PROC_DROP_NOTE, 1);
 		return XK_E_MSGSIZE;
 	}
 	b = ncs_box_new(c, (int)n->tag, n->len, 0);
@@ -165,7 +165,7 @@ static int announced(struct ncs_end *e, const struct proc_note *n)
 	if (err != XK_OK)
 		xk_free(b);
 	if (err == XK_E_NOSPC)
-		xk_count(e->s.rep->drop[PROC_DROP_UNEXPECTED]);
+		xk_dropped(e->s.rep, PROC_DROP_UNEXPECTED, 1);
 	return err != XK_E_BADF ? err : XK_OK;
 }
 
@@ -319,7 +319,7 @@ int ncs_await_note(struct ncs_end *e, const uint8_t *v)
 	int err = XK_OK;
 
 	if (n.kind < NOTE_ANNOUNCE || n.kind > NOTE_PLACED) {
-		xk_count(e->s.rep->drop[PROC_DROP_NOTE]);
+		xk_dropped(e->s.rep, PROC_DROP_NOTE, 1);
 		return XK_OK;
 	}
 	proc_lock(c->n);

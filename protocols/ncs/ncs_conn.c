@@ -347,8 +347,8 @@ static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o,
 	if (s == NULL)
 		return NULL;
 	s->conn.passive = true;
-	s->conn.state = NCS_ESTABLISHED;
 	s->conn.peer_id = id;
+	ncs_conn_enters(&s->conn, NCS_ESTABLISHED);
 	s->conn.peer_epoch = epoch;
 	s->conn.service = o->service;
 	s->conn.sums = o->check != 0;
@@ -375,7 +375,7 @@ static void opened(struct ncs_sess *p, const struct ncs_rec *rec)
 	int err;
 
 	if (!ncs_open_load(rec->v, rec->len - NCS_REC_LEN, &o)) {
-		xk_count(r->drop[NCS_DROP_RECORD]);
+		xk_dropped(r, NCS_DROP_RECORD, 1);
 		return;
 	}
 	while (c != NULL && !(c->passive && c->peer_id == rec->conn && c->peer_epoch == rec->epoch))
@@ -403,7 +403,7 @@ static void accepted(struct ncs_conn *c, const struct ncs_rec *rec)
 		return;
 	c->peer_id = xk_be32(rec->v);
 	c->peer_epoch = rec->epoch;
-	c->state = c->sess->s.rcnt > 0 ? NCS_ESTABLISHED : NCS_DRAINING;
+	ncs_conn_enters(c, c->sess->s.rcnt > 0 ? NCS_ESTABLISHED : NCS_DRAINING);
 	c->progress = xk_vp_now();
 	if (c->tries == 1)
 		ncs_rtt_sample(&c->tx->rtt, c->progress - c->asked);
@@ -454,7 +454,7 @@ void ncs_conn_acked(struct ncs_conn *c, const struct ncs_ack *a)
 	uint32_t before = ncs_tx_done(c->tx);
 
 	if (!ncs_tx_ack(c->tx, a, xk_vp_now()))
-		xk_count(rep_of(c)->drop[NCS_DROP_RECORD]);
+		xk_dropped(rep_of(c), NCS_DROP_RECORD, 1);
 	if (ncs_tx_done(c->tx) != before)
 		c->progress = xk_vp_now();
 }
@@ -473,7 +473,7 @@ static void credited(struct ncs_conn *c, const struct ncs_rec *rec)
 	if (rec->type == NCS_ACK && ncs_ack_load(rec->v, rec->len - NCS_REC_LEN, &a))
 		ncs_conn_acked(c, &a);
 	else if (rec->type == NCS_ACK)
-		xk_count(rep_of(c)->drop[NCS_DROP_RECORD]);
+		xk_dropped(rep_of(c), NCS_DROP_RECORD, 1);
 	else if (rec->len == NCS_REC_LEN + 4)
 		ncs_conn_credited(c, xk_be32(rec->v));
 	ncs_turn(c);
@@ -503,7 +503,7 @@ static void known(struct ncs_conn *c, uint32_t n)
 	uint32_t before = ncs_notes_pending(&c->notes), now;
 
 	if (!ncs_note_known(&c->notes, n)) {
-		xk_count(rep_of(c)->drop[NCS_DROP_RECORD]);
+		xk_dropped(rep_of(c), NCS_DROP_RECORD, 1);
 		return;
 	}
 	now = ncs_notes_pending(&c->notes);
@@ -561,7 +561,7 @@ bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
 		return true;
 	}
 	if (c->state != NCS_OPENING && rec->epoch != c->peer_epoch) {
-		xk_count(p->s.rep->drop[NCS_DROP_STRANGE]);
+		xk_dropped(p->s.rep, NCS_DROP_STRANGE, 1);
 		return false;
 	}
 	c->confirmed |= rec->type != NCS_ACCEPT;

@@ -414,7 +414,7 @@ static void stream_in(struct ncs_sess *p, struct xk_msg *m)
 	if (is == NCS_PIECE_BAD || is == NCS_PIECE_NOMEM)    /* its place in the stream is lost */
 		over(p, true);
 	if (is == NCS_PIECE_NOMEM)
-		xk_count(p->s.rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(p->s.rep, XK_DROP_NOMEM, 1);
 	if (m != NULL)
 		xk_drop(p->s.rep, is == NCS_PIECE_BAD ? NCS_DROP_LENGTH : NCS_DROP_GONE, m);
 	ncs_peer_leave(p);

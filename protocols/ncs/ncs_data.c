@@ -125,7 +125,7 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 	a = part(p, off, n);
 	b = a != NULL ? xk_msg_push(&a, head_of(c)) : NULL;
 	if (b == NULL) {                         /* as if it were lost on the way */
-		xk_count(r->drop[XK_DROP_NOMEM]);
+		xk_dropped(r, XK_DROP_NOMEM, 1);
 		if (a != NULL)
 			xk_msg_free(a);
 		return;
@@ -375,7 +375,7 @@ static void pass(struct ncs_conn *c, struct xk_msg *m, const struct ncs_pkt *p)
 	bool on = c->within && p->message == c->had.message && p->last == c->had.last && p->sdu == c->had.sdu + 1;
 
 	if (c->within && !on)
-		xk_count_add(r->drop[NCS_DROP_INCOMPLETE], c->had.sdu + 1);
+		xk_dropped(r, NCS_DROP_INCOMPLETE, c->had.sdu + 1);
 	c->within = (on || p->sdu == 0) && p->sdu != p->last;
 	c->had = *p;
 	if (!on && p->sdu != 0) {

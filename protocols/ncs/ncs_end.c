@@ -10,6 +10,7 @@
  */
 #include "protocols/ncs/ncs_priv.h"
 
+#include "runtime/upi/xk_record.h"
 #include "runtime/vp/xk_task.h"
 #include "runtime/vp/xk_wheel.h"
 
@@ -17,6 +18,14 @@
 #define LOOKS_MOST  1024u                /* connections that a turn looks at */
 
 static struct xk_rep *rep_of(const struct ncs_conn *c) { return c->sess->s.rep; }
+
+/* A state that it was not in; told to the flight recorder. */
+void ncs_conn_enters(struct ncs_conn *c, enum ncs_state state)
+{
+	if (c->state != state)
+		xk_record(rep_of(c), state, c->id, c->peer_id);
+	c->state = state;
+}
 
 /* ---- here -------------------------------------------------------------------------------------------- */
 
@@ -33,7 +42,7 @@ void ncs_conn_gone(struct ncs_conn *c)
 
 	ncs_conn_enter(c);
 	xk_timer_cancel(rep_of(c)->wheel, &c->timer);
-	c->state = NCS_GONE;
+	ncs_conn_enters(c, NCS_GONE);
 	if (!told)
 		tell_above(c);
 	if (c->sess->s.rcnt == 0)
@@ -52,7 +61,7 @@ void ncs_conn_close(struct ncs_conn *c)
 {
 	if (c->owes)                             /* what has come is answered, even so */
 		ncs_answer(c);
-	c->state = NCS_CLOSING;
+	ncs_conn_enters(c, NCS_CLOSING);
 	c->tries = 0;
 	c->progress = xk_vp_now();
 	ncs_say_close(c);
@@ -114,7 +123,7 @@ void ncs_conn_let_go(struct ncs_conn *c)
 	if (c->state == NCS_GONE) {
 		c->dead = true;
 	} else if (c->state == NCS_ESTABLISHED) {
-		c->state = NCS_DRAINING;
+		ncs_conn_enters(c, NCS_DRAINING);
 		ncs_conn_arm(c);
 	}                                        /* opening: the peer may have accepted, and is told then */
 	ncs_conn_leave(c);
@@ -148,7 +157,7 @@ void ncs_asked_closing(struct ncs_conn *c, const struct ncs_rec *rec)
 /* Who says more of it, or asks, is told, with the epoch that he said it in. */
 void ncs_unknown(struct ncs_sess *p, const struct ncs_rec *rec)
 {
-	xk_count(p->s.rep->drop[NCS_DROP_STRANGE]);
+	xk_dropped(p->s.rep, NCS_DROP_STRANGE, 1);
 	if (rec->type == NCS_ACK || rec->type == NCS_CREDIT || rec->type == NCS_QUERY || rec->type == NCS_NOTE ||
 	    rec->type == NCS_CHECK)
 		xk_put_be32(ncs_say(p, NCS_RESET, rec->conn, 4), rec->epoch);

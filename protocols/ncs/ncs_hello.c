@@ -99,7 +99,7 @@ static bool heard(struct ncs_sess *p, const struct ncs_rec *rec, bool *said)
 	struct ncs_hello h, here;
 
 	if (!ncs_hello_load(rec->v, rec->len - NCS_REC_LEN, &h)) {
-		xk_count(p->s.rep->drop[NCS_DROP_RECORD]);
+		xk_dropped(p->s.rep, NCS_DROP_RECORD, 1);
 		return !nr->has_key || p->peer.met;
 	}
 	if (nr->has_key && !same_key(h.key, nr->key)) {

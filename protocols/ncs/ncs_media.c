@@ -91,7 +91,7 @@ static void send_frame(struct media_rep *mr)
 	}
 	m = xk_msg_new((uint32_t)conf_of(r)->size);
 	if (m == NULL) {
-		xk_count(r->drop[XK_DROP_NOMEM]);
+		xk_dropped(r, XK_DROP_NOMEM, 1);
 		return;
 	}
 	fill(m, mr);

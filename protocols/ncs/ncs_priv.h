@@ -330,6 +330,7 @@ void ncs_conn_credited(struct ncs_conn *c, uint32_t value);
 bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec);
 
 /* ncs_end.c */
+void ncs_conn_enters(struct ncs_conn *c, enum ncs_state state);
 /* Nothing more happens on it. */
 void ncs_conn_gone(struct ncs_conn *c);
 /* The application has let it go. */

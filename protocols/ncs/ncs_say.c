@@ -78,7 +78,7 @@ void ncs_flush(struct ncs_sess *p)
 	if (m != NULL)
 		xk_msg_copy_in(m, sum, p->peer.out, p->peer.nout);
 	else
-		xk_count(p->s.rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(p->s.rep, XK_DROP_NOMEM, 1);
 	p->peer.nout = 0;
 	if (m != NULL && p->peer.stages != NULL)
 		ncs_rep(p->s.rep)->seams->ctl_send(p, m);
@@ -97,7 +97,7 @@ uint8_t *ncs_say(struct ncs_sess *p, uint8_t type, uint32_t conn, uint32_t len)
 	if (p->peer.nout + rec.len > NCS_CTL_MOST)
 		ncs_flush(p);
 	if (p->peer.nout + rec.len > NCS_CTL_MOST) {     /* there is no room: as if they were lost on the way */
-		xk_count(p->s.rep->drop[NCS_DROP_QUEUE]);
+		xk_dropped(p->s.rep, NCS_DROP_QUEUE, 1);
 		p->peer.nout = 0;
 		p->peer.greeted = false;
 	}

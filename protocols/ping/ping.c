@@ -94,7 +94,7 @@ static void ping_send(struct ping_rep *pr)
 	uint32_t seq;
 
 	if (m == NULL) {                         /* tried again at the next interval */
-		xk_count(pr->r->drop[XK_DROP_NOMEM]);
+		xk_dropped(pr->r, XK_DROP_NOMEM, 1);
 		return;
 	}
 	if (xk_sess_control(pr->s, ICMP_CTL_NEXT_SEQ, &seq, sizeof seq) != sizeof seq)

@@ -64,7 +64,7 @@ static void xdr_close_done(struct xk_rep *r, struct xk_sess *lls)
 		xk_close_done(&xs->s);
 		return;
 	}
-	xk_count(r->drop[XDR_DROP_TRUNCATED]);
+	xk_dropped(r, XDR_DROP_TRUNCATED, 1);
 	xk_dup(&xs->s);
 	xdr_abort(xs);
 	xk_close(&xs->s);

@@ -29,11 +29,12 @@ enum xk_rec_kind {
 	XK_REC_SLEEP,            /* a worker falls asleep: descriptors it waits for; at most so many ns */
 	XK_REC_WAKE,             /* and is awake */
 	XK_REC_IN,               /* frames came in at a node, more than one: how many; bytes of the first; connections of them */
-	XK_REC_DROP,             /* dropped at a node: the reason; how many in a row; bytes of the first */
+	XK_REC_DROP,             /* dropped at a node: the reason; how many in a row; bytes of the first, 0: not known */
 	XK_REC_EVENT,            /* a protocol's own (xk_record): which; two words */
+	XK_REC_FAILED,           /* a node can no more do what it is there for, as a driver whose device is gone */
 	XK_REC_KINDS
 };
-enum xk_rec_handoff { XK_REC_POSTED, XK_REC_BROUGHT, XK_REC_FULL };
+enum xk_rec_handoff { XK_REC_POSTED, XK_REC_BROUGHT, XK_REC_FULL, XK_REC_NOMEM };
 
 struct xk_rec {
 	uint64_t when;           /* ns, of the graph's clock: when the round began that it happened in */
@@ -68,15 +69,15 @@ static inline void xk_recorder_put(struct xk_recorder *r, uint64_t when, uint64_
 	__atomic_store_n(&r->head, r->head + 1, __ATOMIC_RELEASE);
 }
 
-/* The last record says just this: its a is one more, and a flood leaves what came before it in the ring.  False: it
+/* The last record says just this: its a is n more, and a flood leaves what came before it in the ring.  False: it
  * does not. */
-static inline bool xk_recorder_again(struct xk_recorder *r, uint64_t what)
+static inline bool xk_recorder_again(struct xk_recorder *r, uint64_t what, uint64_t n)
 {
 	struct xk_rec *e = &r->ring[(r->head - 1) & r->mask];
 
 	if (r->head == 0 || e->what != what)
 		return false;
-	__atomic_store_n(&e->a, e->a + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->a, e->a + n, __ATOMIC_RELEASE);
 	return true;
 }
 

@@ -40,6 +40,7 @@ _Static_assert(sizeof(struct xk_recording_chunk) == 16, "so it stands in files")
  *   node NUMBER PROTOCOL NAME
  *   drop NODE NUMBER TEXT
  *   event NODE NUMBER TEXT       (xk_record.h)
+ *   failed NODE TEXT             why it can no more do what it is there for
  *   threading NAME, graph NAME
  *   end
  */

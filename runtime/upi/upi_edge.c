@@ -328,6 +328,7 @@ static bool reroute_carried(struct xk_rep *r, const struct xk_flowkey *k, struct
 {
 	struct xk_vp *vp = r->vp;
 	bool hold = vp->set->arch.hold;
+	struct xk_vp *to;
 
 	xk_vp_order_find(vp);
 	xk_vp_table_read(vp);
@@ -339,13 +340,14 @@ static bool reroute_carried(struct xk_rep *r, const struct xk_flowkey *k, struct
 	if (m->vp == vp->no)             /* a session of the I/O thread's own */
 		return false;
 	m->node = r->node->no;
+	to = vp->set->vp[m->vp];
 	if (XK_UNLIKELY(m->flags & XK_MSG_SLOW) && (m = xk_msg_own(m)) == NULL) {
-		xk_count(vp->inbox_drops);
+		xk_vp_lost(vp, to->at, XK_REC_NOMEM);
 		if (hold)
 			xk_vp_table_unread(vp);
 		return true;
 	}
-	xk_vp_handoff(vp->set->vp[m->vp], m, hold);
+	xk_vp_handoff(to, m, hold);
 	return true;
 }
 

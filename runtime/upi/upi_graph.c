@@ -603,7 +603,11 @@ void xk_node_failed(struct xk_node *n, const char *why)
 {
 	const char *none = NULL;
 
-	if (!xk_atomic_cas(&n->failure, &none, why) || !xk_node_is_edge(n))
+	if (!xk_atomic_cas(&n->failure, &none, why))
+		return;
+	if (xk_vp_self != NULL)
+		xk_vp_record(xk_vp_self, XK_REC_FAILED, n->no, 0, 0, 0);
+	if (!xk_node_is_edge(n))
 		return;
 	(void)xk_atomic_add(&n->graph->nlost, 1u);
 	if (xk_graph_cut_off(n->graph))

@@ -11,11 +11,25 @@
 
 #include "runtime/upi/xk_stream.h"
 
-XK_NOINLINE void xk_drop(struct xk_rep *r, unsigned reason, struct xk_msg *m)
+/* The one place where a drop is counted: so each is recorded. */
+static void drop(struct xk_rep *r, unsigned reason, uint64_t n, uint32_t bytes)
 {
 	xk_assert(reason < XK_DROPS_MAX);
-	xk_count(r->drop[reason]);
-	upi_record_drop(r->node, reason, m->tot);
+	xk_count_add(r->drop[reason], n);
+	upi_record_drop(r->node, reason, n, bytes);
+}
+
+XK_NOINLINE void xk_dropped(struct xk_rep *r, unsigned reason, uint64_t n)
+{
+	if (n == 0)
+		return;
+	drop(r, reason, n, 0);
+	XK_TRACE(&r->node->log, 4, "drop: %s", xk_drop_name(r->node->proto, reason));
+}
+
+XK_NOINLINE void xk_drop(struct xk_rep *r, unsigned reason, struct xk_msg *m)
+{
+	drop(r, reason, 1, m->tot);
 	XK_TRACE(&r->node->log, 4, "drop %u bytes: %s", m->tot, xk_drop_name(r->node->proto, reason));
 	xk_msg_free(m);
 }

@@ -68,8 +68,8 @@ static inline xk_pop_fn upi_own_pop(const struct xk_node *n)
 /* upi_hook_meter.c: of a graph that goes. */
 void upi_meter_free(struct xk_graph *g);
 
-/* upi_record.c: the calling thread drops a message at n. */
-void upi_record_drop(const struct xk_node *n, unsigned reason, uint32_t bytes);
+/* upi_record.c: the calling thread drops so many messages at n, the first of so many bytes; 0: nobody knows. */
+void upi_record_drop(const struct xk_node *n, unsigned reason, uint64_t messages, uint32_t bytes);
 
 /* upi_hook_locks.c: where each layer's objects have locks. */
 int  upi_locks_attach(struct xk_graph *g);

@@ -93,10 +93,17 @@ static void put_rings(struct out *o, const struct xk_vpset *set)
 
 static void put_names(struct out *o, const struct xk_node *n)
 {
+	const char *failure = xk_node_failure(n);
+
 	put_text(o, "node", ' ');
 	put_number(o, n->no);
 	put_text(o, n->proto->name, ' ');
 	put_text(o, n->name, '\n');
+	if (failure != NULL) {
+		put_text(o, "failed", ' ');
+		put_number(o, n->no);
+		put_text(o, failure, '\n');
+	}
 	for (unsigned i = 0; i < XK_DROPS_MAX && xk_drop_name(n->proto, i) != NULL; i++) {
 		put_text(o, "drop", ' ');
 		put_number(o, n->no);

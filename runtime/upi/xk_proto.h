@@ -96,8 +96,7 @@ struct xk_ops {
 	int  (*sess_control)(struct xk_sess *s, unsigned op, void *buf, unsigned len);
 	/* A parameter with XK_PF_LIVE is about to change, inside the VP of r: conf passed every check
 	 * and has p's new value, r->conf gets it next.  Negative refuses, with a reason in why[n]. */
-	int  (*rep_set)(struct xk_rep *r, const struct xk_param *p, const void *conf, char *why,
-			size_t n);
+	int  (*rep_set)(struct xk_rep *r, const struct xk_param *p, const void *conf, char *why, size_t n);
 	/* Inside the VP of r, before counters are read: adds what a kernel or device counted for it. */
 	void (*rep_tally)(struct xk_rep *r);
 };
@@ -272,9 +271,10 @@ void xk_pass(struct xk_sess *s, struct xk_msg *m);
 struct xk_sess *xk_find(struct xk_rep *r, struct xk_msg *m, const struct xk_key *k);
 /* Defers m to this VP's next unit of work: r's enter takes it.  Breaks recursion. */
 void xk_defer(struct xk_rep *r, struct xk_msg *m);
-/* Frees m and counts why: one of these, or XK_DROP_FIRST + the number in proto->drops. */
+/* Frees m, counts and records why: one of these, or XK_DROP_FIRST + the number in proto->drops.  n of which there is no m. */
 enum { XK_DROP_NOMEM = 0, XK_DROP_UNSUPPORTED = 1, XK_DROP_FIRST = 2 };
 void xk_drop(struct xk_rep *r, unsigned reason, struct xk_msg *m);
+void xk_dropped(struct xk_rep *r, unsigned reason, uint64_t n);
 
 /* ---- standard control operations ------------------------------------------------------- */
 

@@ -132,7 +132,7 @@ void xk_vp_post(struct xk_vp *to, struct xk_msg *m)
 	if (XK_UNLIKELY(m->flags & XK_MSG_SLOW)) {
 		m = xk_msg_own(m);
 		if (m == NULL) {
-			xk_count(me->inbox_drops);
+			xk_vp_lost(me, to->at, XK_REC_NOMEM);
 			return;
 		}
 	}

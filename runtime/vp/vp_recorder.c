@@ -69,3 +69,9 @@ XK_NOINLINE void vp_record_wait(struct xk_vp *vp)
 	if (vp->recorder.ring != NULL)
 		xk_vp_record(vp, XK_REC_LOCK, 0, 0, vp->waits, ns);
 }
+
+XK_NOINLINE void xk_vp_lost(struct xk_vp *vp, unsigned to, enum xk_rec_handoff how)
+{
+	xk_count(vp->inbox_drops);
+	xk_vp_record(vp, XK_REC_HANDOFF, 0, to, 1, how);
+}

@@ -362,6 +362,8 @@ xk_ns xk_vp_due(const struct xk_vp *vp);
  * NULL: there are no more.  They stay as long as the set.  Any thread, and a handler of signals.
  */
 const struct xk_recorder *xk_vpset_recorder(const struct xk_vpset *set, unsigned i, bool *is_worker, unsigned *no);
+/* Inside vp: a message for another one, its `at`, is not handed over; it is counted and recorded. */
+void xk_vp_lost(struct xk_vp *vp, unsigned to, enum xk_rec_handoff how);
 /* Inside vp: something happened at a node, or at none (0). */
 static inline void xk_vp_record(struct xk_vp *vp, enum xk_rec_kind kind, unsigned node, uint32_t n, uint64_t a, uint64_t b)
 {

@@ -20,7 +20,7 @@ struct rec_row {
 	uint32_t      ring;              /* as in a chunk */
 };
 
-enum rec_word { REC_NODE, REC_PROTOCOL, REC_DROP, REC_EVENT };
+enum rec_word { REC_NODE, REC_PROTOCOL, REC_DROP, REC_EVENT, REC_FAILED };
 struct rec_name { enum rec_word word; uint32_t node, no; const char *text; };
 
 struct rec {

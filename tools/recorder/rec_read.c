@@ -134,6 +134,14 @@ static void read_node(struct rec *r, char *line)
 	add(r, REC_NODE, node, 0, line);
 }
 
+static void read_failed(struct rec *r, char *line)
+{
+	uint32_t node;
+
+	if (number(&line, &node))
+		add(r, REC_FAILED, node, 0, line);
+}
+
 static void read_text(struct rec *r, enum rec_word what, char *line)
 {
 	uint32_t node, no;
@@ -158,6 +166,8 @@ static void read_line(struct rec *r, char *line)
 		r->threading = line;
 	else if (strcmp(w, "node") == 0)
 		read_node(r, line);
+	else if (strcmp(w, "failed") == 0)
+		read_failed(r, line);
 	else if (strcmp(w, "drop") == 0)
 		read_text(r, REC_DROP, line);
 	else if (strcmp(w, "event") == 0)

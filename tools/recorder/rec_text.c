@@ -56,12 +56,19 @@ static void say_node(struct say *s, const struct rec *r, const struct rec_row *x
 		say(s, "node %u: ", node);
 }
 
+static void say_station(struct say *s, uint64_t v)
+{
+	for (unsigned i = 6; i-- > 0;)
+		say(s, i != 0 ? "%02x:" : "%02x", (unsigned)(v >> 8 * i & 255));
+}
+
 static void say_word(struct say *s, char how, uint64_t v)
 {
 	switch (how) {
 	case 'x': say(s, "0x%" PRIx64, v); break;
 	case 't': say_ns(s, v); break;
 	case 'i': say(s, "%u.%u.%u.%u", (unsigned)(v >> 24 & 255), (unsigned)(v >> 16 & 255), (unsigned)(v >> 8 & 255), (unsigned)(v & 255)); break;
+	case 'm': say_station(s, v); break;
 	case 'p': say(s, "%u-%u", (unsigned)(v >> 16 & 0xffff), (unsigned)(v & 0xffff)); break;
 	default: say(s, "%" PRIu64, v); break;
 	}
@@ -101,6 +108,14 @@ static void say_own(struct say *s, const struct rec *r, const struct rec_row *x)
 		say(s, "event %u: %" PRIu64 " %" PRIu64, xk_rec_n(x->r.what), x->r.a, x->r.b);
 }
 
+static void say_failed(struct say *s, const struct rec *r, const struct rec_row *x)
+{
+	const char *text = rec_name(r, REC_FAILED, xk_rec_node(x->r.what), 0);
+
+	say_node(s, r, x);
+	say(s, "%s", text != NULL ? text : "?");
+}
+
 static void say_drop(struct say *s, const struct rec *r, const struct rec_row *x)
 {
 	const char *text = rec_name(r, REC_DROP, xk_rec_node(x->r.what), xk_rec_n(x->r.what));
@@ -111,7 +126,8 @@ static void say_drop(struct say *s, const struct rec *r, const struct rec_row *x
 	else
 		say(s, "reason %u, ", xk_rec_n(x->r.what));
 	say_many(s, x->r.a, "message");
-	say(s, x->r.a == 1 ? " of %" PRIu64 " bytes" : ", the first of %" PRIu64 " bytes", x->r.b);
+	if (x->r.b != 0)
+		say(s, x->r.a == 1 ? " of %" PRIu64 " bytes" : ", the first of %" PRIu64 " bytes", x->r.b);
 }
 
 /* ---- the runtime's ----------------------------------------------------------------------------- */
@@ -132,7 +148,7 @@ static void say_turn(struct say *s, const struct rec_row *x)
 
 static void say_handoff(struct say *s, const struct rec_row *x)
 {
-	static const char *const how[] = { "left in its inbox", "brought to it", "dropped, its inbox is full" };
+	static const char *const how[] = { "left in its inbox", "brought to it", "dropped, its inbox is full", "dropped, no memory" };
 
 	say_many(s, x->r.a, "message");
 	say(s, " for vp %u: %s", xk_rec_n(x->r.what), x->r.b < XK_ARRAY_LEN(how) ? how[x->r.b] : "?");
@@ -189,7 +205,7 @@ static void say_timers(struct say *s, const struct rec_row *x)
 
 const char *rec_kind(const struct rec_row *x)
 {
-	static const char *const kind[] = { "nothing", "ran", "timers", "handoff", "lock", "round", "sleep", "wake", "in", "drop", "event" };
+	static const char *const kind[] = { "nothing", "ran", "timers", "handoff", "lock", "round", "sleep", "wake", "in", "drop", "event", "failed" };
 	_Static_assert(XK_ARRAY_LEN(kind) == XK_REC_KINDS, "each has a word");
 	unsigned k = xk_rec_kind(x->r.what);
 
@@ -212,6 +228,7 @@ void rec_say(const struct rec *r, const struct rec_row *x, char *text, size_t n)
 	case XK_REC_IN: say_in(&s, r, x); break;
 	case XK_REC_DROP: say_drop(&s, r, x); break;
 	case XK_REC_EVENT: say_own(&s, r, x); break;
+	case XK_REC_FAILED: say_failed(&s, r, x); break;
 	case XK_REC_NONE:
 	case XK_REC_KINDS:
 	default:

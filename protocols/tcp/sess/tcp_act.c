@@ -30,7 +30,7 @@ static struct xk_msg *payload(struct xk_rep *r, const struct tcp_seg *g, const s
 {
 	m = tcp_cut_front(m, g->hlen + a->skip);
 	if (XK_UNLIKELY(m == NULL))
-		xk_count(r->drop[XK_DROP_NOMEM]);
+		xk_dropped(r, XK_DROP_NOMEM, 1);
 	else
 		xk_msg_truncate(m, a->take);
 	return m;

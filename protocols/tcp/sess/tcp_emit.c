@@ -156,7 +156,7 @@ static bool send(struct tcp_sess *ts, const struct head *h, struct xk_msg *data)
 		m = build_copy(h, data);
 	tcp_cb(ts)->segs_out++;
 	if (XK_UNLIKELY(m == NULL)) {
-		xk_count(ts->s.rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(ts->s.rep, XK_DROP_NOMEM, 1);
 		return false;
 	}
 	m->flags |= h->mark;
@@ -321,7 +321,7 @@ bool tcp_emit_train(struct tcp_sess *ts, struct xk_msg *data, unsigned n, uint16
 	l->cb.segs_out += n;
 	m = build_train(&h, data, n, data->tot, l->psum);
 	if (XK_UNLIKELY(m == NULL)) {
-		xk_count(ts->s.rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(ts->s.rep, XK_DROP_NOMEM, 1);
 		return false;
 	}
 	xk_count(ts->s.rep->count[TCP_COUNT_TRAINS]);
@@ -483,6 +483,6 @@ void tcp_answer(struct xk_rep *r, struct xk_sess *lls, const struct xk_msg *m, u
 	if (x != NULL)
 		xk_push(lls, x);
 	else
-		xk_count(r->drop[XK_DROP_NOMEM]);
+		xk_dropped(r, XK_DROP_NOMEM, 1);
 	xk_close(lls);
 }

@@ -336,7 +336,7 @@ static void put(struct tcp_sess *ts, struct xk_msg *m, uint32_t seq)
 		seq += held;
 	}
 	if (m == NULL) {
-		xk_count(ts->s.rep->drop[XK_DROP_NOMEM]);
+		xk_dropped(ts->s.rep, XK_DROP_NOMEM, 1);
 		return;
 	}
 	end = clear_right(ts, &p, m, end);

@@ -175,7 +175,7 @@ void xk_stage_put(struct xk_stage *to, struct xk_msg *m, void *s)
 			ring_publish(r);
 		return;
 	}
-	xk_count(me->vp->inbox_drops);
+	xk_vp_lost(me->vp, to->vp->at, own != NULL ? XK_REC_FULL : XK_REC_NOMEM);
 	xk_msg_free(own != NULL ? own : m);
 }
 

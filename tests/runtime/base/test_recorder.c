@@ -92,16 +92,16 @@ static void again_is_counted(void)
 	uint64_t from = 0, drop = xk_rec_what(XK_REC_DROP, 7, 3);
 
 	empty();
-	CU_ASSERT_FALSE(xk_recorder_again(&r, drop));
+	CU_ASSERT_FALSE(xk_recorder_again(&r, drop, 1));
 	xk_recorder_put(&r, 1, drop, 1, 64);
-	CU_ASSERT_TRUE(xk_recorder_again(&r, drop));
-	CU_ASSERT_TRUE(xk_recorder_again(&r, drop));
-	CU_ASSERT_FALSE(xk_recorder_again(&r, xk_rec_what(XK_REC_DROP, 7, 4)));
-	CU_ASSERT_FALSE(xk_recorder_again(&r, xk_rec_what(XK_REC_DROP, 8, 3)));
+	CU_ASSERT_TRUE(xk_recorder_again(&r, drop, 1));
+	CU_ASSERT_TRUE(xk_recorder_again(&r, drop, 40));
+	CU_ASSERT_FALSE(xk_recorder_again(&r, xk_rec_what(XK_REC_DROP, 7, 4), 1));
+	CU_ASSERT_FALSE(xk_recorder_again(&r, xk_rec_what(XK_REC_DROP, 8, 3), 1));
 	put(2);
-	CU_ASSERT_FALSE(xk_recorder_again(&r, drop));
+	CU_ASSERT_FALSE(xk_recorder_again(&r, drop, 1));
 	CU_ASSERT_EQUAL(xk_recorder_read(&r, &from, xk_recorder_head(&r), got, XK_ARRAY_LEN(got)), 2);
-	CU_ASSERT_EQUAL(got[0].a, 3);
+	CU_ASSERT_EQUAL(got[0].a, 42);
 	CU_ASSERT_EQUAL(got[0].b, 64);
 	CU_ASSERT_TRUE(is(&got[1], 2));
 }

@@ -108,6 +108,37 @@ static void enable_twice_disable_twice_and_the_third_fails(void)
 	down();
 }
 
+/* Messages that the flight recorder of r's VP has as dropped there for a reason. */
+static uint64_t recorded(const struct xk_rep *r, unsigned reason)
+{
+	const struct xk_recorder *ring = &r->vp->recorder;
+	uint64_t from = 0, sum = 0;
+	struct xk_rec rec[64];
+	unsigned n = xk_recorder_read(ring, &from, xk_recorder_head(ring), rec, XK_ARRAY_LEN(rec));
+
+	for (unsigned i = 0; i < n; i++)
+		if (rec[i].what == xk_rec_what(XK_REC_DROP, r->node->no, reason))
+			sum += rec[i].a;
+	return sum;
+}
+
+static void a_drop_is_recorded_with_a_message_or_without(void)
+{
+	up(1);
+	toy_inject("\011a", 2);
+	toy_enter();
+	xk_dropped(toy.mux_r, XK_DROP_FIRST + 1, 3);
+	xk_dropped(toy.mux_r, XK_DROP_NOMEM, 5);
+	xk_dropped(toy.mux_r, XK_DROP_FIRST, 0);
+	toy_leave();
+	CU_ASSERT_EQUAL(toy.mux_r->drop[XK_DROP_FIRST + 1], 4);
+	CU_ASSERT_EQUAL(toy.mux_r->drop[XK_DROP_NOMEM], 5);
+	CU_ASSERT_EQUAL(recorded(toy.mux_r, XK_DROP_FIRST + 1), 4);
+	CU_ASSERT_EQUAL(recorded(toy.mux_r, XK_DROP_NOMEM), 5);
+	CU_ASSERT_EQUAL(recorded(toy.mux_r, XK_DROP_FIRST), 0);
+	down();
+}
+
 static void disable_all_takes_away_every_enable_of_the_receiver(void)
 {
 	up(1);
@@ -442,6 +473,7 @@ static CU_TestInfo tests[] = {
 	{ "reference counts return to base after ten thousand opens", reference_counts_return_to_base_after_ten_thousand_opens },
 	{ "open_done precedes the first pop", open_done_precedes_the_first_pop },
 	{ "enable twice, disable twice, and the third fails", enable_twice_disable_twice_and_the_third_fails },
+	{ "a drop is recorded, with a message or without", a_drop_is_recorded_with_a_message_or_without },
 	{ "disable all takes away every enable of the receiver", disable_all_takes_away_every_enable_of_the_receiver },
 	{ "an enable of another receiver is refused", an_enable_of_another_receiver_is_refused },
 	{ "a refused open_done leaves no binding", a_refused_open_done_leaves_no_binding },

@@ -2,9 +2,9 @@
 /*
  * pcap_write.c - the capture file writer, and captures at any node.
  *
- * Time stamps are the graph's time plus the wall clock at the first frame; a
- * graph under virtual time starts at 0, so that a run gives the same file
- * every time.
+ * Time stamps are the graph's time plus the wall clock when that began, as in
+ * recordings; a graph under virtual time starts at 0, so that a run gives the
+ * same file every time.
  * Invariant: the file holds whole records only, in the order of the mutex.
  */
 #include "drivers/pcap/pcap_priv.h"
@@ -15,14 +15,11 @@
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 struct cap_writer {
 	struct xk_mutex lock;            /* guards all below; innermost */
 	pcap_t         *dead;
 	pcap_dumper_t  *out;
-	bool            based;
-	xk_ns           base;
 	xk_counter      written;
 	bool            failed;
 	uint8_t         flat[CAP_SNAPLEN];
@@ -83,17 +80,6 @@ bool cap_writer_free(struct cap_writer *w)
 	return ok;
 }
 
-/* Wall clock at the graph's time 0. */
-static xk_ns wall_base(xk_ns now)
-{
-	struct timespec t;
-
-	if (xk_vp_self == NULL || xk_vp_self->set->clock.is_virtual)
-		return 0;
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (xk_ns)t.tv_sec * XK_SEC + (xk_ns)t.tv_nsec - now;
-}
-
 static const uint8_t *flatten(struct cap_writer *w, const struct xk_msg *m, uint32_t n)
 {
 	if (!(m->flags & XK_MSG_CHAIN))
@@ -105,16 +91,11 @@ static const uint8_t *flatten(struct cap_writer *w, const struct xk_msg *m, uint
 void cap_writer_put(struct cap_writer *w, xk_ns now, const struct xk_msg *m)
 {
 	struct pcap_pkthdr h = { .len = m->tot, .caplen = m->tot };
-	xk_ns t;
+	xk_ns t = now + (xk_vp_self != NULL ? xk_vp_self->set->clock.wall : 0);
 
 	if (h.caplen > CAP_SNAPLEN)
 		h.caplen = CAP_SNAPLEN;
 	xk_mutex_lock(&w->lock);
-	if (!w->based) {
-		w->base = wall_base(now);
-		w->based = true;
-	}
-	t = w->base + now;
 	h.ts.tv_sec = (time_t)(t / XK_SEC);
 	h.ts.tv_usec = (suseconds_t)(t % XK_SEC);  /* nanoseconds: see the open */
 	if (!w->failed) {

@@ -42,11 +42,19 @@ double xk_clock_cost(void)
 	return (double)least / 65;
 }
 
+static xk_ns since_1970(void)
+{
+	struct timespec ts;
+
+	return clock_gettime(CLOCK_REALTIME, &ts) == 0 && ts.tv_sec > 0 ? (xk_ns)ts.tv_sec * XK_SEC + (xk_ns)ts.tv_nsec : 0;
+}
+
 void xk_clock_init(struct xk_clock *c, bool is_virtual)
 {
 	c->is_virtual = is_virtual;
 	c->virtual_now = 0;
 	c->start = is_virtual ? 0 : xk_clock_host();
+	c->wall = is_virtual ? 0 : since_1970();
 }
 
 xk_ns xk_clock_read(const struct xk_clock *c)

@@ -15,6 +15,7 @@ struct xk_clock {
 	bool  is_virtual;
 	xk_ns virtual_now;       /* used when is_virtual */
 	xk_ns start;             /* monotonic time of xk_clock_init, real clocks */
+	xk_ns wall;              /* and since 1970, for who writes times to others; virtual: 0 */
 };
 
 void  xk_clock_init(struct xk_clock *c, bool is_virtual);

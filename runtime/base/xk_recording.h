@@ -12,7 +12,7 @@
 #include "runtime/base/xk_recorder.h"
 
 #define XK_RECORDING_MAGIC   "xkvprec"
-#define XK_RECORDING_VERSION 1u
+#define XK_RECORDING_VERSION 2u
 #define XK_RECORDING_ORDER   0x01020304u
 
 /* Why it was written, and cause_no: the number of a signal; of a drop the node, from bit 16 on the reason. */
@@ -24,8 +24,9 @@ struct xk_recording_head {
 	uint32_t size;           /* of a record */
 	uint32_t cause, cause_no, spare;
 	uint64_t now;            /* when it was written: ns, of the graph's clock */
+	uint64_t wall;           /* what is to be added to its times for those of capture files: ns since 1970, virtual: 0 */
 };
-_Static_assert(sizeof(struct xk_recording_head) == 40, "so it stands in files");
+_Static_assert(sizeof(struct xk_recording_head) == 48, "so it stands in files");
 
 #define XK_RECORDING_WORKER 0x80000000u  /* the ring is a worker's, not a virtual processor's */
 struct xk_recording_chunk {

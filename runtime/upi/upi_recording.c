@@ -123,6 +123,7 @@ int xk_graph_record(const struct xk_graph *g, int fd, enum xk_recording_cause ca
 	const struct xk_recording_head head = {
 		.magic = XK_RECORDING_MAGIC, .version = XK_RECORDING_VERSION, .order = XK_RECORDING_ORDER,
 		.size = sizeof(struct xk_rec), .cause = cause, .cause_no = cause_no, .now = xk_clock_read(&g->vps->clock),
+		.wall = g->vps->clock.wall,
 	};
 	struct out o = { .fd = fd };
 

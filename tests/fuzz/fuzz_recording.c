@@ -4,7 +4,8 @@
  *
  * Held to: records are in the order of time and as many as the file has bytes for; their text is lines of characters that
  * can be printed, one for each record and two or three before them; as a trace it is one object of JSON with an event for
- * each record but a worker's waking, two for a round of a worker with one VP; the same file says the same twice.
+ * each record but a worker's waking, two for a round of a worker with one VP, one for each gap and each track, and slices
+ * of a track that do not overlap; the same file says the same twice.
  * Invariant: nothing is kept from one input to the next.
  */
 #include <jansson.h>
@@ -45,16 +46,41 @@ static void lines(const struct rec *r, const char *text)
 		fuzz_must("lines are not records");
 }
 
+static double number(const json_t *e, const char *key) { return json_number_value(json_object_get(e, key)); }
+
+/* They stand track by track, each after its name. */
+static size_t tracks(const json_t *events)
+{
+	double until = 0;
+	const json_t *e;
+	size_t i, n = 0;
+
+	json_array_foreach(events, i, e) {
+		const char *name = json_string_value(json_object_get(e, "name"));
+
+		if (*json_string_value(json_object_get(e, "ph")) == 'M') {
+			until = 0;
+			n += name != NULL && strcmp(name, "thread_name") == 0;
+		} else if (json_object_get(e, "dur") != NULL) {
+			/* A double has 53 bits for times of 64. */
+			fuzz_must(number(e, "ts") >= until * (1 - 1e-12) ? NULL : "slices of a track overlap");
+			until = number(e, "ts") + number(e, "dur");
+		}
+	}
+	return n;
+}
+
 static void trace(const struct rec *r, const char *text)
 {
 	json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-	size_t want = r->nrows + GROUPS;
+	size_t want = r->nrows + GROUPS + tracks(json_object_get(doc, "traceEvents"));
 
 	for (size_t i = 0; i < r->nrows; i++) {
 		uint64_t what = r->row[i].r.what;
 
 		want -= xk_rec_kind(what) == XK_REC_WAKE;
 		want += xk_rec_kind(what) == XK_REC_ROUND && xk_rec_n(what) != 0;
+		want += r->row[i].gone != 0;
 	}
 	if (!json_is_object(doc))
 		fuzz_must("a trace is no object of JSON");

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # recorder.t - flight recorders of a run: under every threading architecture what happened last can be asked for, kept
-# and shown; a run that a signal ends leaves it; so does the first drop that --record-on names, the same bytes
-# for the same simulated run.
+# and shown, and all that happened is drawn as a timeline; a run that a signal ends leaves it; so does the first drop that
+# --record-on names, the same bytes for the same simulated run; frames of a capture get it as comments.
 # Nothing here waits for a time: graphs run until they are stopped.
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
@@ -75,12 +75,13 @@ ok "a file that is there stays" stays
 ok "a file that is no recording is refused" says "is no recording" code 1 "$ctl" recording "$file"
 ok "a file that is not there is told of" says "No such file" code 1 "$ctl" recording "$tmp/not-there"
 ok "a folder is refused" says "is no file" code 1 "$ctl" recording "$tmp"
-ok "a form that there is not is told of" says "text|trace" code 2 "$ctl" recording "$tmp/r" html
+ok "a form that there is not is told of" says "text|trace|pcapng" code 2 "$ctl" recording "$tmp/r" html
+ok "pcapng needs a capture" says "pcapng CAPTURE" code 2 "$ctl" recording "$tmp/r" pcapng
 ok "a recording without a file is told of" says "needs a file" code 2 "$ctl" recording
 
 trace() {
 	"$ctl" recording "$tmp/r" trace >"$tmp/t.json" || return 1
-	jq -e '[.traceEvents[] | select(.ph == "X" and .pid == 0)] | length > 0' "$tmp/t.json" >/dev/null || { head -5 "$tmp/t.json"; return 1; }
+	jq -e '[.traceEvents[] | select(.ph == "X" and .pid == 1)] | length > 0' "$tmp/t.json" >/dev/null || { head -5 "$tmp/t.json"; return 1; }
 	jq -e 'all(.traceEvents[] | select(.ph == "X"); .dur >= 0 and .ts >= 0) and .otherData.whole' "$tmp/t.json" >/dev/null
 }
 ok "workers' rounds are slices of a trace" trace
@@ -159,6 +160,7 @@ at_drop() {
 		lossy --record-on impair.lost --recording "$tmp/$f" >/dev/null 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
 		grep -qF "a drop: what happened before it: vp-ctl recording $tmp/$f" "$tmp/err" || { cat "$tmp/err"; return 1; }
 	done
+	cp "$tmp/one" "$tmp/kept"
 	cmp "$tmp/one" "$tmp/two" && "$ctl" recording "$tmp/one" >"$tmp/text" || return 1
 	grep -q "; drop at impair: lost at " "$tmp/text" && has "$tmp/text" ran event && ordered "$tmp/text" || return 1
 	tail -n 1 "$tmp/text" | grep -q " drop     impair: lost, 1 message of 1514 bytes$" || { tail -n 3 "$tmp/text"; return 1; }
@@ -169,4 +171,76 @@ ok "a node that there is not" says "is not NODE.DROP" code 2 lossy --record-on n
 ok "a drop that there is not is told with those that there are" says "has no drop 'found', but no memory" code 2 lossy --record-on impair.found
 no_such() { lossy --record-on impair.late --recording "$tmp/never" >/dev/null 2>&1; ! [ -e "$tmp/never" ]; }
 ok "no such drop, no recording" no_such
+
+# What is dropped while the graph goes down is dropped (the log says so), and writes nothing: fragments wait for others then.
+going_down() {
+	"$run" --virtual -d 1ms --log ip:4 --record-on "$1.reassembly_timeout" --recording "$tmp/down" "$file" size=4000 loss=20% conns=8 count=0 \
+		>"$tmp/out" 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
+	grep -q "$1.*drop.*reassembly_timeout" "$tmp/err" || { echo "nothing waited"; tail -n 3 "$tmp/err"; return 1; }
+	! [ -e "$tmp/down" ] && ! grep -q "vp-run: a drop:" "$tmp/err"
+}
+ok "a drop while the graph goes down is not recorded" going_down ip
+
+# ---- captures ------------------------------------------------------------------------------------
+
+# fields FILE: of each frame what must not change.
+fields() { tshark -r "$1" -T fields -e frame.time_epoch -e frame.len -e tcp.srcport -e tcp.seq -e tcp.checksum.status 2>/dev/null; }
+# Each comment is of its frame's time or later, and not of the next one's.
+commented() {
+	lossy --capture impair="$tmp/c.pcap" --record-on impair.lost --recording "$tmp/pr" >/dev/null 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
+	"$ctl" recording "$tmp/pr" pcapng "$tmp/c.pcap" >"$tmp/c.pcapng" || return 1
+	fields "$tmp/c.pcap" >"$tmp/one" && fields "$tmp/c.pcapng" >"$tmp/two" && [ -s "$tmp/one" ] && cmp "$tmp/one" "$tmp/two" || return 1
+	tshark -r "$tmp/c.pcapng" -T fields -E aggregator='|' -e frame.time_epoch -e frame.comment 2>/dev/null >"$tmp/frames"
+	grep -q "vp [0-9]* drop: impair: lost, 1 message of 1514 bytes" "$tmp/frames" && grep -q "event: tcp.*ESTABLISHED, ports" "$tmp/frames" ||
+		{ cut -c 1-300 "$tmp/frames" | head -n 20; return 1; }
+	awk -F '\t' 'function bad(why) { print FILENAME ":" FNR ": " why; exit 1 }
+		{ if (last != "" && $1 > when && last >= $1) bad("a comment of " last " before a frame of " $1)
+		  when = $1; last = ""
+		  n = split($2, c, "|")
+		  for (i = 1; i <= n; i++) { split(c[i], w, " "); if (w[1] ~ /^[0-9.]+$/) { if (w[1] < when) bad("a comment of " w[1]); last = w[1]; told++ } } }
+		END { exit !(told > 20) }' "$tmp/frames"
+}
+if command -v tshark >/dev/null 2>&1; then
+	ok "what happened is in comments of a capture's frames" commented
+else
+	skip "what happened is in comments of a capture's frames" "tshark is not installed"
+fi
+ok "a capture that is not there" says "No such file" code 1 "$ctl" recording "$tmp/kept" pcapng "$tmp/not-there"
+ok "a capture that is none" says "vp-ctl: " code 1 "$ctl" recording "$tmp/kept" pcapng "$file"
+other_run() {
+	"$run" -d 100ms --capture impair="$tmp/real.pcap" "$file" count=10 >/dev/null 2>&1
+	says "is it of the same run" code 1 "$ctl" recording "$tmp/kept" pcapng "$tmp/real.pcap"
+}
+ok "a capture of another run" other_run
+
+# ---- timelines -----------------------------------------------------------------------------------
+
+# What readers need is there; slices of a track, which stand in their order, do not overlap (a time has three digits).
+drawn() {
+	jq -e '[.traceEvents[] | select(.ph != "M")] as $e | [$e[] | select(.ph == "X")] as $x |
+		all($e[]; (.name | length > 0) and .ts >= 0 and (.pid == 1 or .pid == 2) and .tid >= 0 and (.args.what | type == "string")) and
+		all($x[]; .dur >= 0) and all($e[] | select(.ph != "X"); .ph == "i" and .s == "t") and
+		([.traceEvents[] | select(.name == "thread_name") | [.pid, .tid]] | length == (unique | length)) and
+		($x | group_by([.pid, .tid]) | all(.[]; . as $s | [range(1; length) | $s[.].ts + 0.0005 >= $s[. - 1].ts + $s[. - 1].dur] | all))' \
+		"$1" >/dev/null || { echo "$1 is no timeline"; head -c 2000 "$1"; return 1; }
+}
+# From its beginning on: no less than what was counted.  What is missing is told.
+timeline() {
+	"$run" --json --timeline "$tmp/line.json" "$file" preset="$1" conns=4 count=200 >"$tmp/json" 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
+	drawn "$tmp/line.json" || return 1
+	jq -c .otherData "$tmp/line.json"
+	gone=$(jq '.otherData | .written_over + .left_out' "$tmp/line.json")
+	if [ "$gone" -ne 0 ]; then
+		cat "$tmp/err"
+		grep -qE "written over before|later ones are not" "$tmp/err"
+		return
+	fi
+	jq -e --slurpfile run "$tmp/json" '.otherData.whole and ([.traceEvents[] | select(.name == "round") | .args.what | capture("(?<n>[0-9]+) message").n |
+		tonumber] | add) >= ([$run[0].workers[].messages] | add)' "$tmp/line.json" >/dev/null || { jq -c '.workers' "$tmp/json"; return 1; }
+}
+for preset in $(presets); do
+	ok "$preset: a timeline of a real run" timeline "$preset"
+done
+ok "no timeline of virtual time without processors" says "it is of simulated processors" code 2 "$run" --virtual --timeline "$tmp/line.json" "$file"
+ok "a timeline that can be no file" says "No such file" code 1 "$run" --timeline "$tmp/not/there" "$file"
 done_testing

@@ -3,8 +3,9 @@
  * test_recording.c - recordings are read (tools/recorder): what a file says, and what it may not make us believe.
  *
  * Promises: records come in the order of time with the words of their nodes; a text's places get its words; records that
- * were written over are counted; a file that ends anywhere is shown as far as it goes and called short; one that is none is
- * refused in a sentence; lies about numbers get no memory; what can be shown as a trace is JSON.
+ * were written over are counted, wherever they are missing; a file that ends anywhere is shown as far as it goes and called short; one that is none is
+ * refused in a sentence; lies about numbers get no memory; what can be shown as a trace is JSON, in which slices of a
+ * track do not overlap.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -104,6 +105,25 @@ static void in_the_order_of_time(void)
 		CU_ASSERT(r.row[i - 1].r.when <= r.row[i].r.when);
 	CU_ASSERT_EQUAL(r.gone, 5);
 	CU_ASSERT_TRUE(r.whole);
+	rec_free(&r);
+}
+
+/* As who reads while they are written has them. */
+static void chunks_in_any_order(void)
+{
+	head();
+	chunk(1, 3, 1);
+	row(400 * US, xk_rec_what(XK_REC_TIMERS, 0, 1), 1, 0);
+	chunk(0, 0, 1);
+	row(100 * US, xk_rec_what(XK_REC_TIMERS, 0, 1), 1, 0);
+	chunk(1, 7, 1);
+	row(300 * US, xk_rec_what(XK_REC_TIMERS, 0, 1), 1, 0);
+	chunk(0, 1, 1);
+	row(200 * US, xk_rec_what(XK_REC_TIMERS, 0, 1), 1, 0);
+	CU_ASSERT_TRUE_FATAL(read_file());
+	CU_ASSERT_EQUAL_FATAL(r.nrows, 4);
+	CU_ASSERT_EQUAL(r.gone, 6);
+	CU_ASSERT(r.row[0].gone == 0 && r.row[1].gone == 0 && r.row[2].gone == 3 && r.row[3].gone == 3);
 	rec_free(&r);
 }
 
@@ -228,10 +248,13 @@ static void a_trace_is_json(void)
 	doc = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(doc);
 	e = event_of(doc, "X", "round");
-	CU_ASSERT(value(e, "ts") == 100 && value(e, "dur") == 50 && value(e, "pid") == 0);
-	e = event_of(doc, "X", "worker 0");      /* vp 0, as long as the round */
 	CU_ASSERT(value(e, "ts") == 100 && value(e, "dur") == 50 && value(e, "pid") == 1);
-	CU_ASSERT_EQUAL(json_array_size(json_object_get(doc, "traceEvents")), 2 + 6 + 1);
+	e = event_of(doc, "X", "worker 0");      /* vp 0, as long as the round */
+	CU_ASSERT(value(e, "ts") == 100 && value(e, "dur") == 50 && value(e, "pid") == 2);
+	/* Groups; records and the turn of an only one; a gap; tracks. */
+	CU_ASSERT_EQUAL(json_array_size(json_object_get(doc, "traceEvents")), 2 + 6 + 1 + 1 + 4);
+	e = event_of(doc, "i", "gap");
+	CU_ASSERT(value(e, "ts") == 200 && value(e, "pid") == 2 && value(e, "tid") == 1);
 	e = event_of(doc, "X", "sleep");         /* until the end: nobody woke it */
 	CU_ASSERT(value(e, "ts") == 400 && value(e, "dur") == 500);
 	(void)event_of(doc, "i", "drop");
@@ -241,8 +264,51 @@ static void a_trace_is_json(void)
 	rec_free(&r);
 }
 
+/* The slice of vp 0 that begins at ts. */
+static double length_of(const json_t *doc, double ts)
+{
+	const json_t *e;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "traceEvents"), i, e)
+		if (json_object_get(e, "dur") != NULL && value(e, "pid") == 2 && value(e, "tid") == 0 && value(e, "ts") == ts)
+			return value(e, "dur");
+	return -1;
+}
+
+/* Two workers had it, one within the round of the other. */
+static void slices_end_before_others_begin(void)
+{
+	char *text;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+	json_t *doc;
+
+	head();
+	chunk(0, 0, 3);
+	row(100 * US, xk_rec_what(XK_REC_TURN, 0, 1), 1, 0);
+	row(130 * US, xk_rec_what(XK_REC_TURN, 0, 2), 1, 0);
+	row(200 * US, xk_rec_what(XK_REC_TURN, 0, 1), 1, 0);
+	chunk(XK_RECORDING_WORKER | 0, 0, 2);
+	row(100 * US, xk_rec_what(XK_REC_ROUND, 0, 0), 1, 190 * US);
+	row(200 * US, xk_rec_what(XK_REC_ROUND, 0, 0), 1, 210 * US);
+	chunk(XK_RECORDING_WORKER | 1, 0, 1);
+	row(130 * US, xk_rec_what(XK_REC_ROUND, 0, 0), 1, 150 * US);
+	chunk(0, 0, 0);
+	CU_ASSERT_TRUE_FATAL(f != NULL && read_file());
+	CU_ASSERT_TRUE(rec_trace(f, &r));
+	fclose(f);
+	doc = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	CU_ASSERT(length_of(doc, 100) == 30 && length_of(doc, 130) == 20 && length_of(doc, 200) == 10);
+	json_decref(doc);
+	free(text);
+	rec_free(&r);
+}
+
 static CU_TestInfo tests[] = {
 	{ "in the order of time", in_the_order_of_time },
+	{ "chunks in any order", chunks_in_any_order },
+	{ "slices end before others begin", slices_end_before_others_begin },
 	{ "in words", in_words },
 	{ "numbers where there are no names", numbers_where_there_are_no_names },
 	{ "nothing that a terminal obeys", nothing_that_a_terminal_obeys },

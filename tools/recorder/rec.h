@@ -17,6 +17,7 @@
 struct rec_row {
 	struct xk_rec r;
 	uint64_t      no;                /* in its ring, from when that began */
+	uint64_t      gone;              /* that many before it in its ring are not here */
 	uint32_t      ring;              /* as in a chunk */
 };
 
@@ -30,7 +31,8 @@ struct rec {
 	struct rec_name *name;           /* in order */
 	size_t           nnames;
 	const char      *graph, *threading;      /* "" where the file does not say */
-	uint64_t         gone;           /* records that were written over */
+	uint64_t         gone;           /* records that were written over, of all rings */
+	uint64_t         left_out;       /* later ones, of who reads while they are written */
 	bool             whole;          /* it is there to its end */
 	char            *text;
 };
@@ -52,5 +54,8 @@ void rec_say(const struct rec *r, const struct rec_row *x, char *text, size_t n)
 void rec_text(FILE *f, const struct rec *r);
 /* As Chrome's trace format has it (rec_trace.c).  False: out of memory. */
 bool rec_trace(FILE *f, const struct rec *r);
+/* The capture file of the same run as pcapng, records as comments of its frames.  False: it is none of the same time, or the
+ * end of something, a sentence is in why[n]; what f has is no file then. */
+bool rec_pcapng(FILE *f, const struct rec *r, const char *capture, char *why, size_t n);
 
 #endif

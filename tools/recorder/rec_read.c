@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rec_read.c - reads a recording: chunks of records, then names.
+ * rec_read.c - reads a recording: chunks of records, then names.  Chunks of a ring need not stand side by side.
  *
  * Invariant: no number of the file is trusted with more than it has bytes for.
  */
@@ -23,23 +23,29 @@ static bool take(struct in *in, void *to, size_t n)
 
 /* ---- records ------------------------------------------------------------------------------ */
 
+static int by_ring(const void *a, const void *b)
+{
+	const struct rec_row *x = a, *y = b;
+
+	if (x->ring != y->ring)
+		return x->ring < y->ring ? -1 : 1;
+	return x->no < y->no ? -1 : x->no > y->no;
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct rec_row *x = a, *y = b;
 
 	if (x->r.when != y->r.when)
 		return x->r.when < y->r.when ? -1 : 1;
-	if (x->ring != y->ring)
-		return x->ring < y->ring ? -1 : 1;
-	return x->no < y->no ? -1 : x->no > y->no;
+	return by_ring(a, b);
 }
 
 static bool is_last(const struct xk_recording_chunk *c) { return c->n == 0; }
 
-/* What chunk c has; false: the file ends in it.  next: the number of the record that would follow the one before. */
-static bool read_chunk(struct rec *r, struct in *in, const struct xk_recording_chunk *c, uint64_t next)
+/* What chunk c has; false: the file ends in it. */
+static bool read_chunk(struct rec *r, struct in *in, const struct xk_recording_chunk *c)
 {
-	r->gone += c->first > next ? c->first - next : 0;
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct rec_row *x = &r->row[r->nrows];
 
@@ -56,20 +62,28 @@ static bool read_chunk(struct rec *r, struct in *in, const struct xk_recording_c
 static bool read_rings(struct rec *r, struct in *in)
 {
 	struct xk_recording_chunk c;
-	uint64_t next = 0;
-	uint32_t ring = 0;
 
 	while (take(in, &c, sizeof c)) {
 		if (is_last(&c))
 			return true;
-		if (c.ring != ring)
-			next = 0;
-		if (!read_chunk(r, in, &c, next))
+		if (!read_chunk(r, in, &c))
 			return false;
-		ring = c.ring;
-		next = c.first + c.n;
 	}
 	return false;
+}
+
+/* What is not there between them is counted while they stand ring by ring. */
+static void order(struct rec *r)
+{
+	qsort(r->row, r->nrows, sizeof *r->row, by_ring);
+	for (size_t i = 0; i < r->nrows; i++) {
+		struct rec_row *x = &r->row[i];
+		uint64_t next = i != 0 && x[-1].ring == x->ring ? x[-1].no + 1 : 0;
+
+		x->gone = x->no > next ? x->no - next : 0;
+		r->gone += x->gone;
+	}
+	qsort(r->row, r->nrows, sizeof *r->row, by_time);
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -247,6 +261,6 @@ bool rec_read(struct rec *r, const void *bytes, size_t len, char *why, size_t n)
 		rec_free(r);
 		return false;
 	}
-	qsort(r->row, r->nrows, sizeof *r->row, by_time);
+	order(r);
 	return true;
 }

@@ -243,7 +243,7 @@ static int help(struct vpc *o)
 		printf("  top            rates, again and again (-n, -d); top vps, nodes, connections\n"
 		       "  dot            a drawing of the graph, with rates (-d)\n"
 		       "  export         metrics over HTTP at a port of 127.0.0.1 (9464)\n"
-		       "  recording      a file of record's, or of a crash: recording FILE [text|trace]\n"
+		       "  recording      a file of record's, or of a crash: recording FILE [text|trace|pcapng CAPTURE]\n"
 		       "  list           running graphs\n  raw            one request as JSON\n");
 		json_array_foreach(json_object_get(result, "commands"), i, cmd) {
 			printf("  %-14s %s\n", json_string_value(json_object_get(cmd, "name")),

@@ -54,21 +54,26 @@ static char *whole(int fd, size_t *n, const char **why)
 	return p;
 }
 
-/* In words, or for Perfetto. */
-static int show(const char *file, const char *bytes, size_t n, bool as_trace)
+/* In words, for Perfetto, or with the frames of a capture file for those who read them. */
+enum form { TEXT, TRACE, PCAPNG, FORMS };
+static const char *const forms[] = { "text", "trace", "pcapng" };
+
+static int show(const char *file, const char *bytes, size_t n, enum form form, const char *capture)
 {
-	char why[128];
+	char why[512] = "out of memory";
 	struct rec r;
 	bool good = true;
 
 	if (!rec_read(&r, bytes, n, why, sizeof why))
 		return fault(file, why);
-	if (as_trace)
+	if (form == TRACE)
 		good = rec_trace(stdout, &r);
+	else if (form == PCAPNG)
+		good = rec_pcapng(stdout, &r, capture, why, sizeof why);
 	else
 		rec_text(stdout, &r);
 	rec_free(&r);
-	return good ? VPC_OK : fault(file, "out of memory");
+	return good ? VPC_OK : fault(file, why);
 }
 
 static int keep(const char *file, const char *bytes, size_t n)
@@ -108,21 +113,23 @@ int vpc_record(struct vpc *o)
 		bytes = whole(o->passed, &n, &why);
 	if (bytes == NULL)
 		return fault(o->path, why);
-	code = o->nwords > 1 ? keep(o->word[1], bytes, n) : show(o->path, bytes, n, false);
+	code = o->nwords > 1 ? keep(o->word[1], bytes, n) : show(o->path, bytes, n, TEXT, NULL);
 	free(bytes);
 	return code;
 }
 
 int vpc_recording(const struct vpc *o)
 {
-	const char *form = o->nwords > 2 ? o->word[2] : "text", *why;
-	bool as_trace = strcmp(form, "trace") == 0;
+	const char *word = o->nwords > 2 ? o->word[2] : "text", *why;
+	enum form form = TEXT;
 	char *bytes;
 	size_t n;
 	int fd, code;
 
-	if (o->nwords < 2 || o->nwords > 3 || (!as_trace && strcmp(form, "text") != 0)) {
-		fprintf(stderr, "vp-ctl: recording needs a file, and perhaps how to show it: recording FILE [text|trace]\n");
+	while (form < FORMS && strcmp(word, forms[form]) != 0)
+		form++;
+	if (form == FORMS || o->nwords < 2 || o->nwords > 4 || (o->nwords == 4) != (form == PCAPNG)) {
+		fprintf(stderr, "vp-ctl: recording needs a file, and perhaps how to show it: recording FILE [text|trace|pcapng CAPTURE]\n");
 		return VPC_USAGE;
 	}
 	fd = open(o->word[1], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -132,7 +139,7 @@ int vpc_recording(const struct vpc *o)
 	close(fd);
 	if (bytes == NULL)
 		return fault(o->word[1], why);
-	code = show(o->word[1], bytes, n, as_trace);
+	code = show(o->word[1], bytes, n, form, o->word[3]);
 	free(bytes);
 	return code;
 }

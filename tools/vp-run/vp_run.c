@@ -59,10 +59,10 @@ static void so_far(void *arg, const struct xk_run_result *r)
 	fflush(stderr);
 }
 
-/* The runner sleeps and has hundreds of busy threads beside it: it asks for short
+/* Who sleeps and has hundreds of busy threads beside it asks for short
  * slices and, where it may, for a high priority, so that the system runs it soon
- * after it wakes.  The workers do not inherit that.  Without support nothing changes. */
-static void be_prompt(void)
+ * after it wakes.  Threads that it makes do not inherit that.  Without support nothing changes. */
+void vpr_be_prompt(void)
 {
 	struct {
 		uint32_t size, policy;
@@ -279,6 +279,7 @@ static int take_down(struct work *w, int code)
 {
 	uint64_t leaked;
 
+	vpr_timeline_end(w->o, w->g);
 	vpr_record_close(w->g);
 	leaked = xk_graph_free(w->g);
 
@@ -314,6 +315,8 @@ static int work(struct work *w)
 		code = vpr_record_open(w->o, w->g, w->e);
 	if (code == VPR_OK)
 		code = vpr_confine(w->o, w->ctl != NULL ? ctl_path(w->ctl) : NULL, w->e);
+	if (code == VPR_OK)
+		code = vpr_timeline_start(w->o, w->e);
 	if (code == VPR_OK)
 		code = run(w);
 	ctl_free(w->ctl);
@@ -360,7 +363,7 @@ static int work_alone(struct work *w)
 		fprintf(stderr, "vp-run: cannot start: %s\n", strerror(errno));
 		return VPR_FAILED;
 	}
-	be_prompt();
+	vpr_be_prompt();
 	xk_rcu_register();
 	code = work(w);
 	xk_rcu_unregister();

@@ -120,9 +120,14 @@ int  vpr_confine(const struct vpr *o, const char *control, struct xk_errs *e);
  * exit code.  Closes it after the workers; false, said: it is short. */
 int  vpr_decisions_open(struct vpr *o, const struct xk_graph *g, struct xk_errs *e);
 bool vpr_decisions_close(struct vpr *o);
-/* vpr_timeline.c: the same of what simulated processors ran. */
+/* vpr_timeline.c: the same of who ran what, of a graph that is built; real ones are looked at from start, when the graph is
+ * up, to end, before it goes; both are legal always. */
 int  vpr_timeline_open(struct vpr *o, const struct xk_graph *g, struct xk_errs *e);
+int  vpr_timeline_start(struct vpr *o, struct xk_errs *e);
+void vpr_timeline_end(const struct vpr *o, const struct xk_graph *g);
 bool vpr_timeline_close(struct vpr *o);
+/* vp_run.c: the calling thread, which sleeps and has hundreds of busy ones beside it, is to run soon after it wakes. */
+void vpr_be_prompt(void);
 
 /* vpr_record.c: what happened last is written when a fault ends the process, or at a drop: from now on, with a graph that
  * is up and before files are forbidden; VPR_OK, or the program's exit code.  No more, before the graph goes; legal always. */

@@ -50,7 +50,7 @@ static const struct argp_option options[] = {
 	{ "control", OPT_CONTROL, "PATH", OPTION_ARG_OPTIONAL, "Serve vp-ctl at PATH, or by the graph's name", 0 },
 	{ "layer-times", OPT_LAYER_TIMES, NULL, 0, "Measure per-node latency (disables batching)", 0 },
 	{ "decisions", OPT_DECISIONS, "FILE", 0, "Write who was chosen to run what (schedule fifo)", 0 },
-	{ "timeline", OPT_TIMELINE, "FILE", 0, "Write what simulated processors ran (Perfetto)", 0 },
+	{ "timeline", OPT_TIMELINE, "FILE", 0, "Write who ran what and when (Perfetto)", 0 },
 	{ "heat", OPT_HEAT, "FILE.svg", 0, "Draw which worker ran what; in JSON, too", 0 },
 	{ "recording", OPT_RECORDING, "FILE", 0, "Where a crash leaves what happened last", 0 },
 	{ "record-on", OPT_RECORD_ON, "NODE.DROP", 0, "Write that at the first such drop, too", 0 },

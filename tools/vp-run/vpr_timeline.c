@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vpr_timeline.c - writes what each simulated processor ran and when, as Perfetto and chrome://tracing read it.
+ * vpr_timeline.c - writes who ran what and when, as Perfetto and chrome://tracing read it.
  *
- * A group for each processor with a row for each thread that ran there, a slice for each unit of work, named by its
- * virtual processor; at the end how many messages of each virtual processor each processor ran.
- * Invariant: the same run gives the same bytes.
+ * Of simulated processors: a group for each with a row for each thread that ran there, a slice for each unit of work, named
+ * by its virtual processor; at the end how many messages of each virtual processor each processor ran.  Of a real run it is
+ * what the flight recorders had (vpr_drain.c).
+ * Invariant: the same simulated run gives the same bytes.
  */
 #include "tools/vp-run/vpr.h"
 
@@ -16,6 +17,7 @@
 #include "runtime/upi/xk_graph.h"
 #include "runtime/vp/xk_machine.h"
 #include "tools/recorder/chrome.h"
+#include "tools/vp-run/vpr_drain.h"
 
 #define SLICES_MAX 200000u
 
@@ -24,6 +26,8 @@ struct vpr_timeline {
 	unsigned processors, vps;
 	uint64_t slices, more;           /* written, left out */
 	uint64_t *ran;                   /* [vps * processors]: messages */
+	struct vpr_drain *drain;         /* of a real run; then none of the above but f */
+	bool     started, ended;         /* it is */
 };
 
 static void note(void *arg, const struct xk_ran *r)
@@ -41,30 +45,63 @@ static void note(void *arg, const struct xk_ran *r)
 	fprintf(t->f, ",\"args\":{\"messages\":%u}}", r->messages);
 }
 
+/* What is needed beside the file; false: no memory. */
+static bool ready(struct vpr_timeline *t, const struct xk_graph *g)
+{
+	if (g->vps->sim == NULL) {
+		t->drain = vpr_drain_new(g);
+		return t->drain != NULL;
+	}
+	t->processors = g->vps->arch.processors;
+	t->vps = g->vps->nall;
+	t->ran = calloc((size_t)t->vps * t->processors, sizeof *t->ran);
+	return t->ran != NULL;
+}
+
 int vpr_timeline_open(struct vpr *o, const struct xk_graph *g, struct xk_errs *e)
 {
 	struct vpr_timeline *t;
 
 	if (o->timeline == NULL)
 		return VPR_OK;
-	if (g->vps->sim == NULL) {
-		xk_errs_add(e, NULL, 0, 0, "option --timeline: it is of simulated processors (--virtual --processors N)");
+	if (g->vps->sim == NULL && g->vps->clock.is_virtual) {
+		xk_errs_add(e, NULL, 0, 0, "option --timeline: in virtual time it is of simulated processors (--processors N)");
 		return VPR_USAGE;
 	}
 	t = o->drawn = calloc(1, sizeof *t);
-	if (t != NULL) {
-		t->processors = g->vps->arch.processors;
-		t->vps = g->vps->nall;
-		t->ran = calloc((size_t)t->vps * t->processors, sizeof *t->ran);
-		t->f = t->ran != NULL ? fopen(o->timeline, "w") : NULL;
-	}
+	if (t != NULL && ready(t, g))
+		t->f = fopen(o->timeline, "w");
 	if (t == NULL || t->f == NULL) {
 		xk_errs_add(e, NULL, 0, 0, "option --timeline: %s: %s", o->timeline, strerror(errno));
 		return VPR_FAILED;
 	}
+	if (t->drain != NULL)
+		return VPR_OK;
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", t->f);
 	xk_vpset_note_ran(g->vps, note, t);
 	return VPR_OK;
+}
+
+int vpr_timeline_start(struct vpr *o, struct xk_errs *e)
+{
+	struct vpr_timeline *t = o->drawn;
+	int err = t != NULL && t->drain != NULL ? vpr_drain_start(t->drain) : XK_OK;
+
+	if (err != XK_OK) {
+		xk_errs_add(e, NULL, 0, 0, "option --timeline: %s", xk_strerror(err));
+		return VPR_FAILED;
+	}
+	if (t != NULL)
+		t->started = true;
+	return VPR_OK;
+}
+
+void vpr_timeline_end(const struct vpr *o, const struct xk_graph *g)
+{
+	struct vpr_timeline *t = o->drawn;
+
+	if (t != NULL && t->drain != NULL && t->started)
+		t->ended = vpr_drain_end(t->drain, g);
 }
 
 /* What groups are called; [vp, processor, messages] of those that met. */
@@ -91,13 +128,18 @@ bool vpr_timeline_close(struct vpr *o)
 	struct vpr_timeline *t = o->drawn;
 	bool bad = false;
 
-	if (t != NULL && t->f != NULL) {
-		put_end(t);
-		bad = ferror(t->f) != 0;
+	if (t == NULL)
+		return true;
+	if (t->f != NULL) {
+		if (t->drain == NULL)
+			put_end(t);
+		else if (t->started)
+			bad = !t->ended || !vpr_drain_write(t->drain, o->timeline, t->f);
+		bad = ferror(t->f) != 0 || bad;
 		bad = fclose(t->f) != 0 || bad;
 	}
-	if (t != NULL)
-		free(t->ran);
+	vpr_drain_free(t->drain);
+	free(t->ran);
 	free(t);
 	o->drawn = NULL;
 	if (bad)

@@ -46,5 +46,7 @@ bool ctl_default_dir(char dir[CTL_PATH_MAX]);
 bool ctl_is_own_dir(const char *dir);
 /* Connects; a descriptor, or negative with a sentence fragment in why[n]. */
 int  ctl_connect(const char *path, char *why, size_t n);
+/* The same, and neither it nor the descriptor ever waits. */
+int  ctl_connect_now(const char *path, char *why, size_t n);
 
 #endif

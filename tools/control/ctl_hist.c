@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ctl_hist.c - histograms of times as Prometheus has them: how many were at most so long, for lengths that double.
+ * ctl_hist.c - histograms of times as Prometheus has them: how many were at most so long, for lengths that double; and as
+ * they are, place by place.
  *
  * A power of two begins a place (xk_hist.h), so up to the nanosecond before it nothing is guessed.  Where the
  * application does not sum its times, the sum is that of the places' middles, within a 32nd.
@@ -97,4 +98,34 @@ void ctl_histograms(const struct ctl_view *v, FILE *f, bool per_vp)
 				node(v, f, &v->node[i], &v->node[i].times[k], per_vp);
 			}
 	}
+}
+
+/* ---- place by place ----------------------------------------------------------------------- */
+
+static uint64_t least_of(unsigned place)
+{
+	return place < 16 ? place : (uint64_t)(16 + place % 16) << (place / 16 - 1);
+}
+
+static json_t *time_json(const struct ctl_view *v, const struct ctl_view_times *t)
+{
+	json_t *places = json_array();
+	struct hist h = { .sum = 0 };
+
+	for (unsigned k = 0; k < t->nvps; k++)
+		add(v, t, k, &h);
+	for (unsigned i = 0; i < XK_HIST_PLACES; i++)
+		if (h.n[i] != 0)
+			json_array_append_new(places, json_pack("[I, I, I]", (json_int_t)least_of(i), (json_int_t)least_of(i + 1),
+								(json_int_t)h.n[i]));
+	return json_pack("{s:I, s:o}", "sum_ns", (json_int_t)h.sum, "places", places);
+}
+
+json_t *ctl_times_json(const struct ctl_view *v, const struct ctl_view_node *n)
+{
+	json_t *o = json_object();
+
+	for (unsigned k = 0; k < n->ntimes; k++)
+		json_object_set_new(o, ctl_times[n->times[k].no], time_json(v, &n->times[k]));
+	return o;
 }

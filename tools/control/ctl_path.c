@@ -46,14 +46,14 @@ static int address(const char *path, struct sockaddr_un *a, char *why, size_t n)
 	return XK_OK;
 }
 
-int ctl_connect(const char *path, char *why, size_t n)
+static int connect_to(const char *path, int flags, char *why, size_t n)
 {
 	struct sockaddr_un a;
 	int fd, err = address(path, &a, why, n);
 
 	if (err != XK_OK)
 		return err;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) == 0)
 		return fd;
 	err = -errno;
@@ -64,6 +64,16 @@ int ctl_connect(const char *path, char *why, size_t n)
 	else
 		snprintf(why, n, "%s", strerror(-err));
 	return err;
+}
+
+int ctl_connect(const char *path, char *why, size_t n)
+{
+	return connect_to(path, 0, why, n);
+}
+
+int ctl_connect_now(const char *path, char *why, size_t n)
+{
+	return connect_to(path, SOCK_NONBLOCK, why, n);
 }
 
 bool ctl_is_own_dir(const char *dir)

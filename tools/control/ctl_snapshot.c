@@ -60,6 +60,8 @@ static json_t *node_json(const struct ctl_view *v, const struct ctl_view_node *n
 
 	json_object_set_new(o, "name", json_string(n->name));
 	json_object_set_new(o, "protocol", json_string(n->protocol));
+	if (n->ntimes != 0)
+		json_object_set_new(o, "times", ctl_times_json(v, n));
 	if (!per_vp)
 		return o;
 	vps = json_array();

@@ -89,6 +89,8 @@ uint64_t ctl_field(const struct ctl_fields *f, const char *name);
 
 /* ctl_hist.c: the histograms, as families of Prometheus. */
 void ctl_histograms(const struct ctl_view *v, FILE *f, bool per_vp);
+/* A node's: of each kind the sum and, of each place that has any, from when, below what, how many. */
+json_t *ctl_times_json(const struct ctl_view *v, const struct ctl_view_node *n);
 /* A label's value, escaped, and what follows it. */
 void ctl_label(FILE *f, const char *key, const char *value, const char *after);
 /* Prometheus text, version 0.0.4; per_vp: each VP of each node, too.  Malloc'd, or NULL. */

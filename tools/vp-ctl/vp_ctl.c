@@ -3,7 +3,7 @@
  * vp_ctl.c - vp-ctl: looks at a running graph and changes what may be changed.
  *
  * The running side says what it can do (describe), so this one knows commands and arguments
- * only from there; top, dot, metrics, export and snapshot are made here, from counters in shared memory, and
+ * only from there; top, dot, metrics, export, web and snapshot are made here, from counters in shared memory, and
  * recordings are read here.
  */
 #include "tools/vp-ctl/vpc.h"
@@ -243,6 +243,7 @@ static int help(struct vpc *o)
 		printf("  top            rates, again and again (-n, -d); top vps, nodes, connections\n"
 		       "  dot            a drawing of the graph, with rates (-d)\n"
 		       "  export         metrics over HTTP at a port of 127.0.0.1 (9464)\n"
+		       "  web            a page for a browser, at a port of 127.0.0.1 (--port), for who has its address\n"
 		       "  recording      a file of record's, or of a crash: recording FILE [text|trace|pcapng CAPTURE]\n"
 		       "  list           running graphs\n  raw            one request as JSON\n");
 		json_array_foreach(json_object_get(result, "commands"), i, cmd) {
@@ -329,7 +330,7 @@ static int work(struct vpc *o)
 	static const struct { const char *name; int (*run)(struct vpc *); unsigned max; } own[] = {
 		{ "help", help, 1 }, { "describe", help, 1 }, { "metrics", metrics, 2 }, { "snapshot", snapshot, 2 },
 		{ "raw", raw, VPC_WORDS }, { "top", vpc_top, 2 }, { "dot", vpc_dot, 1 }, { "export", vpc_export, 2 },
-		{ "record", vpc_record, 2 },
+		{ "record", vpc_record, 2 }, { "web", vpc_web, 1 },
 	};
 	int code = vpc_open(o);
 

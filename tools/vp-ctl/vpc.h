@@ -22,6 +22,7 @@ struct vpc {
 	bool        json, per_vp, ladder, page, dry_run;
 	xk_ns       wait, timeout, delay;
 	uint64_t    count;               /* of top's tables; 0: until it ends */
+	const char *port;                /* of export and web; NULL: each has its own */
 	const char *word[VPC_WORDS];     /* the command and its arguments */
 	unsigned    nwords;
 	/* The connection. */
@@ -44,6 +45,10 @@ int  vpc_open(struct vpc *o);
 json_t *vpc_ask(struct vpc *o, json_t *request, int *code);
 /* The next line; NULL with *code.  patience 0: as long as it takes. */
 json_t *vpc_line(struct vpc *o, xk_ns patience, int *code);
+/* What has come, read; false: the other side has gone, or the line has no end. */
+bool vpc_more(struct vpc *o);
+/* The first whole line of it, taken out; NULL: there is none, or, found, it is not JSON. */
+json_t *vpc_taken(struct vpc *o, bool *found);
 /* Sends it; takes over request. */
 int  vpc_send(struct vpc *o, json_t *request);
 /* Has the other side gone? */
@@ -71,6 +76,7 @@ void vpc_ladder_page(FILE *f, const json_t *ways);
 int  vpc_top(struct vpc *o);
 int  vpc_dot(struct vpc *o);
 int  vpc_export(struct vpc *o);
+int  vpc_web(struct vpc *o);
 /* vpc_record.c: a recording of the running graph, shown, or kept in a file; a file's, shown: no graph is needed. */
 int  vpc_record(struct vpc *o);
 int  vpc_recording(const struct vpc *o);

@@ -24,6 +24,7 @@ static const char doc[] =
 	"  inject NODE FILE          frames of a pcap file come in at a driver\n"
 	"  top [vps|nodes|connections], metrics, snapshot  counters\n"
 	"  export [PORT]             metrics over HTTP at 127.0.0.1, for a scraper\n"
+	"  web                       a page for a browser: rates, parameters, ladders\n"
 	"  dot                       a drawing of the graph, with rates\n"
 	"  record [FILE]             what happened last, shown or kept\n"
 	"  recording FILE [trace|pcapng CAPTURE]  such a file, or a crash's: text, for Perfetto,\n"
@@ -33,7 +34,7 @@ static const char doc[] =
 	"\n"
 	"Exit codes: 0 good, 1 refused or failed, 2 wrong usage, 3 no graph answers.";
 
-enum { OPT_WAIT = 256, OPT_TIMEOUT, OPT_PER_VP, OPT_LADDER, OPT_DRY_RUN };
+enum { OPT_WAIT = 256, OPT_TIMEOUT, OPT_PER_VP, OPT_LADDER, OPT_DRY_RUN, OPT_PORT };
 
 static const struct argp_option options[] = {
 	{ "socket", 's', "PATH", 0, "Where the graph listens (default: $VP_CONTROL, or the only one that runs)", 0 },
@@ -43,6 +44,7 @@ static const struct argp_option options[] = {
 	{ "count", 'n', "N", 0, "top: so many tables", 0 },
 	{ "delay", 'd', "TIME", 0, "top, dot: time between two looks (default: 1s)", 0 },
 	{ "dry-run", OPT_DRY_RUN, NULL, 0, "apply: tell the difference and whether it can be made", 0 },
+	{ "port", OPT_PORT, "N", 0, "web, export: port of 127.0.0.1; 0: any that is free (web), 9464 (export) unless told", 0 },
 	{ "per-vp", OPT_PER_VP, NULL, 0, "metrics, export, snapshot: each virtual processor of each node", 0 },
 	{ "ladder", OPT_LADDER, "html", OPTION_ARG_OPTIONAL, "trace: message by message, a step down a step to the right; =html: "
 	  "as a page for a browser", 0 },
@@ -72,6 +74,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_WAIT: o->wait = value(XK_P_TIME, "wait", arg, state); break;
 	case OPT_TIMEOUT: o->timeout = value(XK_P_TIME, "timeout", arg, state); break;
 	case OPT_PER_VP: o->per_vp = true; break;
+	case OPT_PORT: o->port = arg; break;
 	case OPT_LADDER:
 		o->ladder = true;
 		o->page = arg != NULL;

@@ -83,20 +83,28 @@ static bool room(struct vpc *o)
 	return more != NULL;
 }
 
-/* The first line in the buffer, taken out; NULL: there is none yet. */
-static json_t *whole_line(struct vpc *o, json_error_t *bad, bool *found)
+json_t *vpc_taken(struct vpc *o, bool *found)
 {
 	char *end = o->nin != 0 ? memchr(o->in, '\n', o->nin) : NULL;
 	size_t n = end != NULL ? (size_t)(end - o->in) : 0;
+	json_error_t bad;
 	json_t *j;
 
 	*found = end != NULL;
 	if (end == NULL)
 		return NULL;
-	j = json_loadb(o->in, n, 0, bad);
+	j = json_loadb(o->in, n, 0, &bad);
 	memmove(o->in, end + 1, o->nin - n - 1);
 	o->nin -= n + 1;
 	return j;
+}
+
+bool vpc_more(struct vpc *o)
+{
+	ssize_t n = room(o) ? receive(o) : 0;
+
+	o->nin += n > 0 ? (size_t)n : 0;
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 json_t *vpc_line(struct vpc *o, xk_ns patience, int *code)
@@ -104,12 +112,10 @@ json_t *vpc_line(struct vpc *o, xk_ns patience, int *code)
 	xk_ns until = xk_clock_host() + patience;
 
 	for (;;) {
-		json_error_t bad;
 		bool found;
-		json_t *j = whole_line(o, &bad, &found);
+		json_t *j = vpc_taken(o, &found);
 		struct pollfd p = { .fd = o->fd, .events = POLLIN };
 		xk_ns now = xk_clock_host();
-		ssize_t n;
 		int k;
 
 		if (j != NULL)
@@ -124,12 +130,10 @@ json_t *vpc_line(struct vpc *o, xk_ns patience, int *code)
 		k = poll(&p, 1, patience != 0 ? (int)((until - now) / XK_MS + 1) : -1);
 		if (k <= 0)
 			continue;
-		n = room(o) ? receive(o) : 0;
-		if (n <= 0) {
+		if (!vpc_more(o)) {
 			*code = lost(o, "the graph has ended, or let us go");
 			return NULL;
 		}
-		o->nin += (size_t)n;
 	}
 }
 

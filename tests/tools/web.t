@@ -21,9 +21,9 @@ cat >"$tmp/net.lua" <<'LUA'
 local a = args { hop = bool { false, doc = "a layer over the client" } }
 local wire = [[<img src=x onerror="window.harmed=1"> & 'cable']]
 local function host(addr, link) return stack { ip { addr = addr }, arp {}, eth {}, link, eth_mem { wire = wire, queue = 65536 } } end
-stack { echo {}, udp { name = "server", over = host("10.0.0.2/24", impair { name = "fine", loss = "0%" }) } }
+stack { echo { port = 7 }, udp { name = "server", over = host("10.0.0.2/24", impair { name = "fine", loss = "0%" }) } }
 local client = udp { name = "client", over = host("10.0.0.1/24", impair { loss = "1%" }) }
-load { to = "10.0.0.2", conns = 8, count = 0, window = 2, timeout = "1ms", over = a.hop and hop { name = "above", over = client } or client }
+load { to = "10.0.0.2", port = 7, conns = 8, count = 0, window = 2, timeout = "5ms", over = a.hop and hop { name = "above", over = client } or client }
 stack { sink { port = 9 }, udp { name = "quiet" }, ip { name = "quiet_ip", addr = "10.9.0.1/24" }, arp {}, eth {}, eth_mem { wire = "nowhere" } }
 return graph "net" { threading = vppc { vps = 4, workers = 2 } }
 LUA

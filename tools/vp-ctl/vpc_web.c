@@ -190,7 +190,8 @@ static void turn(struct web *w, xk_ns most)
 	unsigned n = 2 + web_asks_poll(w, p + 2);
 
 	vpc_http_turn(w->d, p, n, web_asks_patience(w, xk_clock_host(), most));
-	web_asks_look(w, xk_clock_host());
+	if (web_asks_look(w, xk_clock_host()))
+		MHD_run(w->d);
 }
 
 static void serve(struct web *w)
@@ -203,6 +204,7 @@ static void serve(struct web *w)
 		fprintf(stderr, "vp-ctl: the graph has ended\n");
 	w->ended = true;
 	web_asks_end(w);
+	MHD_run(w->d);
 	until = xk_clock_host() + LINGER;
 	while ((now = xk_clock_host()) < until)
 		turn(w, until - now);

@@ -50,8 +50,8 @@ void web_ask_free(struct web_ask *a);
 unsigned web_asks_poll(const struct web *w, struct pollfd *p);
 /* How long at most. */
 xk_ns web_asks_patience(const struct web *w, xk_ns now, xk_ns most);
-/* After waiting. */
-void web_asks_look(struct web *w, xk_ns now);
+/* After waiting; true: libmicrohttpd has answers to send, of which its poll does not tell. */
+bool web_asks_look(struct web *w, xk_ns now);
 /* The graph has ended: all of them are told so. */
 void web_asks_end(struct web *w);
 

@@ -278,15 +278,20 @@ static void resume(struct web *w, struct web_ask **at)
 	MHD_resume_connection(a->c);
 }
 
-void web_asks_look(struct web *w, xk_ns now)
+bool web_asks_look(struct web *w, xk_ns now)
 {
+	bool any = false;
+
 	for (struct web_ask **at = &w->asks; *at != NULL;) {
 		look(*at, now);
-		if ((*at)->state == DONE)
+		if ((*at)->state == DONE) {
 			resume(w, at);
-		else
+			any = true;
+		} else {
 			at = &(*at)->next;
+		}
 	}
+	return any;
 }
 
 void web_asks_end(struct web *w)

@@ -28,7 +28,7 @@ class Browser:
             os.dup2(b, 4)
 
         self.process = subprocess.Popen(
-            [browser, "--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions",
+            [browser, "--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-extensions",
              "--disable-background-networking", "--disable-dev-shm-usage", "--no-proxy-server", "--force-color-profile=srgb",
              "--user-data-dir=" + home, "about:blank"],
             preexec_fn=fds, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "HOME": home})
@@ -72,12 +72,11 @@ class Browser:
 
     def until(self, text, why=None):
         end = time.monotonic() + DEADLINE
-        while not (value := self.js(text)):
+        while not self.js(f"!!({text})"):
             if time.monotonic() > end:
-                print(self.js("document.body.innerText"))
+                print(self.js("document.body.innerText")[:3000], [e for e in self.events if e["method"] == "Runtime.exceptionThrown"])
                 raise AssertionError("never so: " + (why or text))
             time.sleep(0.05)
-        return value
 
     def key(self, key, code=None, text=None):
         about = {"key": key, "code": code or key, "windowsVirtualKeyCode": {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38,
@@ -232,8 +231,8 @@ def pictures(b):
         b.until(f"matchMedia('(prefers-color-scheme: dark)').matches === {json.dumps(dark)}")
         b.picture("dark" if dark else "light")
     b.look(380, 800, False)
-    assert b.js("document.documentElement.scrollWidth <= 380"), "wider than a narrow window"
     b.picture("narrow")
+    assert b.js("document.documentElement.scrollWidth <= 380"), "wider than a narrow window"
     b.look(1280, 900, False)
 
 

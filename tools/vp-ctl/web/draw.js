@@ -8,7 +8,7 @@
 import { at, svg, say, short, perSecond, whole } from "./dom.js";
 import { layout } from "./layout.js";
 
-const HIGH = 78, GAP = 26, BETWEEN = 44, EDGE = 14, LETTER = 7.2, LONGEST = 26, MOST = 600;
+const HIGH = 76, GAP = 26, BETWEEN = 26, EDGE = 14, LETTER = 7.2, LONGEST = 26, MOST = 600;
 
 const cut = (text) => text.length > LONGEST ? text.slice(0, LONGEST - 1) + "…" : text;
 
@@ -41,7 +41,7 @@ export class Drawing {
 		const ends = cables.filter((cable) => names.has(cable.a) && names.has(cable.b));
 		const width = (name) => Math.max(148, Math.min(name.length, LONGEST) * LETTER + 24);
 		const { place, rows: ranks, right } = layout(rows, ends, width, GAP);
-		const levels = ends.length === 0 ? 0 : 22 * Math.min(ends.length, 6) + 16;
+		const levels = ends.length === 0 ? 0 : 22 * Math.min(ends.length, 6) + 20;
 		const high = ranks * (HIGH + BETWEEN) - BETWEEN + 2 * EDGE + levels;
 		const picture = svg("svg", { width: right + 2 * EDGE, height: high, viewBox: `0 0 ${right + 2 * EDGE} ${high}`, role: "group", "aria-labelledby": "graph-title" });
 
@@ -70,7 +70,7 @@ export class Drawing {
 		const a = this.place.get(cable.a), b = this.place.get(cable.b), down = 20 + 22 * level;
 		const deep = Math.max(a.y, b.y) + HIGH + down;
 		const line = svg("path", { class: "cable", d: `M${a.x} ${a.y + HIGH}V${deep}H${b.x}V${b.y + HIGH}` });
-		const label = svg("text", { class: "label", x: (a.x + b.x) / 2, y: deep - 5 }, cut(cable.name));
+		const label = svg("text", { class: "label", x: (a.x + b.x) / 2, y: deep + 14 }, cut(cable.name));
 
 		this.edges.push({ ...cable, line: null, label });
 		return [line, label];

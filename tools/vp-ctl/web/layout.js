@@ -5,7 +5,7 @@
  * Cybernetics 11(2), 1981): order by the mean place of neighbours, then places by least squares.
  */
 
-const SWEEPS = 8;
+const ORDERING = 6, SWEEPS = 30;
 
 /* The layer of each: 0 has nothing below. */
 function ranks(nodes, lower) {
@@ -94,7 +94,7 @@ export function layout(nodes, cables, width, gap) {
 		for (const row of sweep % 2 === 0 ? rows : [...rows].reverse()) {
 			const want = new Map(row.map((name) => [name, mean([...upper.get(name), ...lower.get(name)].map((near) => x.get(near)), x.get(name))]));
 
-			if (sweep < SWEEPS / 2)
+			if (sweep < ORDERING)
 				row.sort((a, b) => want.get(a) - want.get(b));
 			spread(row, row.map((name) => want.get(name)), width, gap).forEach((at, i) => x.set(row[i], at));
 		}

@@ -23,15 +23,16 @@ static uint32_t worth(const struct tcp_cb *cb)
 }
 
 /* The wanted window in units of 1 << shift, as bytes. */
-static uint32_t in_units(const struct tcp_cb *cb, uint32_t want, uint32_t room)
+static uint32_t in_units(const struct tcp_cb *cb, uint32_t want, uint32_t limit)
 {
 	uint32_t unit = 1u << cb->rcv_wscale, most = (uint32_t)UINT16_MAX << cb->rcv_wscale, w;
 
 	if (want > most)
 		want = most;
 	w = want & ~(unit - 1);
-	/* Rounding down would take back what was offered. */
-	if (w != want && tcp_lt(cb->rcv_nxt + w, cb->rcv_adv) && w + unit <= room + unit && w + unit <= most)
+	/* Rounding down would take back what was offered.  What is beyond the buffer already does not get more: the edge
+	 * would move on with every byte that comes. */
+	if (w != want && tcp_lt(cb->rcv_nxt + w, cb->rcv_adv) && (uint64_t)cb->rcv_held + w <= limit && w + unit <= most)
 		w += unit;
 	return w;
 }
@@ -53,7 +54,7 @@ uint32_t tcp_rcv_window(struct tcp_cb *cb, uint32_t limit, bool commit)
 	if (tcp_lt(cb->rcv_adv, cb->rcv_nxt))
 		offered = 0;
 	w = offer_all(cb, room, offered) ? room : offered;
-	w = in_units(cb, w, room > offered ? room : offered);
+	w = in_units(cb, w, limit);
 	if (commit && tcp_gt(cb->rcv_nxt + w, cb->rcv_adv))
 		cb->rcv_adv = cb->rcv_nxt + w;
 	return w;

@@ -119,14 +119,18 @@ int sock_come(struct xk_rep *r, struct xk_sess *lls, struct sock *l)
 	return err;
 }
 
-/* ---- the segment size that a listener announces ----------------------------------------------- */
+/* ---- what a SYN-ACK shows of a listener ------------------------------------------------------- */
 
-void sock_listen_mss(const struct sock *sk, bool on)
+void sock_listen_tells(const struct sock *sk, bool on)
 {
-	struct tcp_listen_mss v = { sk->local.port, on ? sk->opts.maxseg : 0 };
+	struct tcp_listen_mss mss = { sk->local.port, on ? sk->opts.maxseg : 0 };
+	struct tcp_listen_rcvbuf rcv = { sk->local.port, on ? sk->opts.rcvbuf : 0 };
+	struct xk_rep *below = sock_below(sk);
 
 	if (sk->opts.maxseg != 0)
-		(void)xk_control(sock_below(sk), TCP_CTL_LISTEN_MSS, &v, sizeof v);
+		(void)xk_control(below, TCP_CTL_LISTEN_MSS, &mss, sizeof mss);
+	if (sk->opts.rcvbuf != 0)
+		(void)xk_control(below, TCP_CTL_LISTEN_RCVBUF, &rcv, sizeof rcv);
 }
 
 /* ---- listen, accept: on the listener's VP ------------------------------------------------------ */
@@ -156,12 +160,12 @@ static int64_t listen_op(struct sock *sk, void *arg)
 	else if (sk->port == NULL)       /* the name was shared: now it must be ours alone */
 		err = sock_take_port(sk, &sk->local, true);
 	if (err == XK_OK)
-		sock_listen_mss(sk, true);
+		sock_listen_tells(sk, true);
 	if (err == XK_OK && sk->enabled == NULL)
 		err = sock_enable(sk);
 	if (err == XK_OK)
 		return XK_OK;
-	sock_listen_mss(sk, false);
+	sock_listen_tells(sk, false);
 	sk->state = SOCK_IDLE;
 	xk_store_relaxed(&sk->backlog, 0);
 	return err;
@@ -250,7 +254,7 @@ void sock_listen_end(struct sock *l)
 	struct sock *sk;
 
 	xk_store_relaxed(&l->backlog, 0);
-	sock_listen_mss(l, false);
+	sock_listen_tells(l, false);
 	sock_disable(l);
 	sock_leave_port(l);
 	/* When the graph goes, each VP ends what lives there, and has perhaps done so. */

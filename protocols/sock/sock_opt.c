@@ -153,8 +153,8 @@ static int64_t set_op(struct sock *sk, void *arg)
 	/* Only what has just been set goes down: told again, some would act again. */
 	if (err == XK_OK && sk->type == XK_SOCK_STREAM)
 		sock_stream_apply(sk);
-	if (err == XK_OK && sk->state == SOCK_LISTENING && c->o->o == XK_TCP_MAXSEG)
-		sock_listen_mss(sk, true);
+	if (err == XK_OK && sk->state == SOCK_LISTENING)
+		sock_listen_tells(sk, true);
 	sk->opts.set |= all;
 	return err;
 }

@@ -260,8 +260,8 @@ struct sock *sock_find_port(struct xk_rep *r, struct xk_sess *lls, int type);
 /* ---- sock_listen.c ------------------------------------------------------------------------------- */
 
 int  sock_come(struct xk_rep *r, struct xk_sess *lls, struct sock *listener);
-/* Peers of a listener hear of its TCP_MAXSEG, or do not any more. */
-void sock_listen_mss(const struct sock *sk, bool on);
+/* Peers of a listener hear of its TCP_MAXSEG and SO_RCVBUF, or do not any more. */
+void sock_listen_tells(const struct sock *sk, bool on);
 /* Resets everything that waits to be accepted. */
 void sock_listen_end(struct sock *sk);
 

@@ -37,10 +37,13 @@
 /* Node operation: largest segment that a listening port announces, below what the path takes; 0: that.
  * XK_E_NOSPC: for too many ports. */
 #define TCP_CTL_LISTEN_MSS TCP_CTL(24)  /* in: struct tcp_listen_mss */
+/* The same: receive buffer of the connections that come there, from the SYN-ACK on; 0: as the node has it. */
+#define TCP_CTL_LISTEN_RCVBUF TCP_CTL(25) /* in: struct tcp_listen_rcvbuf */
 
 struct tcp_defer { uint16_t port; uint32_t ms; };
 struct tcp_open_with { uint32_t mss, rcv_buf, snd_buf; /* 0: as the node has it */ };
 struct tcp_listen_mss { uint16_t port; uint32_t mss; };
+struct tcp_listen_rcvbuf { uint16_t port; uint32_t bytes; };
 struct tcp_keepalive { uint32_t on, idle_ms, interval_ms, count; /* 0: as the node has it */ };
 
 /* A snapshot; names after RFC 9293 and tcp(7). */

@@ -16,6 +16,7 @@
 
 #define PORT 80
 #define BYTES 300000u
+#define UNIT  32                /* of the window, as the node's own buffer scales it */
 
 static struct { struct xk_errs *e; struct xk_spec *s; struct xk_graph *g; uint64_t live; } run;
 static struct xk_node *client, *server;
@@ -61,12 +62,14 @@ static void pass(xk_ns dt)
 		xk_clock_advance(&run.g->vps->clock, until);
 }
 
-/* A connected pair; the accepted end is *b. */
-static int joined(int *b)
+/* A connected pair; the accepted end, whose listener has a receive buffer of so much, 0: the node's, is *b. */
+static int joined_with(int rcvbuf, int *b)
 {
 	int l = xk_sock_socket(server, XK_SOCK_STREAM), a = xk_sock_socket(client, XK_SOCK_STREAM), res = XK_OK;
 
 	xk_sock_bind(l, &(struct xk_sock_addr){ 0, PORT });
+	if (rcvbuf != 0)
+		CU_ASSERT_EQUAL(xk_sock_setopt(l, XK_SO_RCVBUF, &rcvbuf, sizeof rcvbuf), XK_OK);
 	CU_ASSERT_EQUAL_FATAL(xk_sock_listen(l, 4), XK_OK);
 	CU_ASSERT_EQUAL(xk_sock_connect(a, &there), XK_E_INPROGRESS);
 	for (int i = 0; i < 600 && res != XK_E_ISCONN; i++) {
@@ -84,12 +87,15 @@ static int joined(int *b)
 	return a;
 }
 
+static int joined(int *b) { return joined_with(0, b); }
+
 static uint8_t byte_of(size_t i, unsigned way) { return (uint8_t)((i + way * 77) * 2654435761u >> 14); }
 
 /* One way: what has gone and come. */
 struct way { int from, to; unsigned no; size_t sent, got, wrong; };
 
-static bool move(struct way *w)
+/* False: there is no room, or nothing left. */
+static bool put(struct way *w)
 {
 	uint8_t b[9000];
 	ssize_t n;
@@ -98,10 +104,23 @@ static bool move(struct way *w)
 		b[i] = byte_of(w->sent + i, w->no);
 	n = w->sent < BYTES ? xk_sock_write(w->from, b, BYTES - w->sent < sizeof b ? BYTES - w->sent : sizeof b) : 0;
 	w->sent += n > 0 ? (size_t)n : 0;
-	n = xk_sock_read(w->to, b, 5000);
+	return n > 0;
+}
+
+static void take(struct way *w, size_t most)
+{
+	uint8_t b[9000];
+	ssize_t n = xk_sock_read(w->to, b, most);
+
 	for (ssize_t i = 0; i < n; i++)
 		w->wrong += b[i] != byte_of(w->got + (size_t)i, w->no);
 	w->got += n > 0 ? (size_t)n : 0;
+}
+
+static bool move(struct way *w)
+{
+	(void)put(w);
+	take(w, 5000);
 	return w->got < BYTES;
 }
 
@@ -139,6 +158,93 @@ static void every_byte_comes_over_a_bad_link(void)
 		snprintf(fault, sizeof fault, "{ loss = '5%%', dup = '5%%', reorder = '5%%', corrupt = '2%%', hold = '1ms', seed = %u }", seed);
 		both_ways(fault);
 	}
+}
+
+/* Nobody has accepted it yet: what its peer may send is bounded all the same. */
+static void a_listeners_receive_buffer_is_its_connections_before_they_are_accepted(void)
+{
+	const struct { bool early; int bytes; } with[] = { { true, 4096 }, { false, 4096 }, { true, 20000 } };
+	static uint8_t b[BYTES];
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(with); i++) {
+		size_t len = sizeof(int);
+		int l, a, c, n = 0;
+
+		up("nil");
+		l = xk_sock_socket(server, XK_SOCK_STREAM);
+		a = xk_sock_socket(client, XK_SOCK_STREAM);
+		xk_sock_bind(l, &(struct xk_sock_addr){ 0, PORT });
+		if (!with[i].early)
+			CU_ASSERT_EQUAL(xk_sock_listen(l, 4), XK_OK);
+		CU_ASSERT_EQUAL(xk_sock_setopt(l, XK_SO_RCVBUF, &with[i].bytes, sizeof(int)), XK_OK);
+		if (with[i].early)
+			CU_ASSERT_EQUAL(xk_sock_listen(l, 4), XK_OK);
+		CU_ASSERT_EQUAL(xk_sock_connect(a, &there), XK_E_INPROGRESS);
+		pass(XK_SEC);
+		CU_ASSERT(xk_sock_write(a, b, sizeof b) > 100000);
+		pass(10 * XK_SEC);
+		c = xk_sock_accept(l, NULL, 0);
+		CU_ASSERT_FATAL(c > 0);
+		CU_ASSERT_EQUAL(xk_sock_getopt(c, XK_SO_NREAD, &n, &len), XK_OK);
+		CU_ASSERT(n > with[i].bytes / 2 && n <= with[i].bytes + UNIT);
+		down();
+	}
+}
+
+/* Its window is said in units: bytes that come one by one move its edge no further for that. */
+static void single_bytes_fill_no_more_than_the_buffer(void)
+{
+	const int on = 1;
+	size_t len = sizeof(int);
+	int a, c, n = 0;
+
+	up("nil");
+	a = joined_with(4096, &c);
+	CU_ASSERT_EQUAL(xk_sock_setopt(a, XK_TCP_NODELAY, &on, sizeof on), XK_OK);
+	for (unsigned i = 0; i < 10000; i++) {
+		CU_ASSERT_EQUAL(xk_sock_write(a, "x", 1), 1);
+		pass(XK_MS);
+	}
+	CU_ASSERT_EQUAL(xk_sock_getopt(c, XK_SO_NREAD, &n, &len), XK_OK);
+	CU_ASSERT(n > 4096 - 1448 && n <= 4096 + UNIT);
+	down();
+}
+
+static struct tcp_snapshot told_of(int fd)
+{
+	struct tcp_snapshot i = { 0 };
+	size_t len = sizeof i;
+
+	CU_ASSERT_EQUAL(xk_sock_getopt(fd, XK_TCP_INFO, &i, &len), XK_OK);
+	return i;
+}
+
+/* For two minutes it takes nothing, then 1 KiB a second. */
+static void a_reader_that_stops_and_then_is_slow_gets_every_byte(void)
+{
+	struct way w = { .no = 1 };
+	struct tcp_snapshot i;
+
+	up("{ loss = '1%', seed = 7 }");
+	w.from = joined_with(4096, &w.to);
+	for (unsigned s = 0; s < 120; s++) {
+		while (put(&w))
+			continue;
+		pass(XK_SEC);
+	}
+	i = told_of(w.from);
+	CU_ASSERT_EQUAL(i.state, TCP_S_ESTABLISHED);
+	CU_ASSERT_EQUAL(i.snd_wnd, 0);
+	CU_ASSERT(i.bytes_acked <= 4096 + UNIT);
+	for (unsigned s = 0; s < 1000 && w.got < BYTES; s++) {
+		(void)put(&w);
+		take(&w, 1024);
+		pass(XK_SEC);
+	}
+	CU_ASSERT_EQUAL(w.got, BYTES);
+	CU_ASSERT_EQUAL(w.wrong, 0);
+	CU_ASSERT_EQUAL(told_of(w.from).state, TCP_S_ESTABLISHED);
+	down();
 }
 
 /* Copies are summed once, in pieces that TCP sends as they are. */
@@ -239,7 +345,10 @@ static void urgent_bytes_are_said_to_be_so(void)
 
 #define T(x) { #x, x }
 static CU_TestInfo tests[] = {
-	T(every_byte_comes_over_a_good_link), T(every_byte_comes_over_a_bad_link), T(options_reach_tcp), T(a_closed_socket_waits_for_its_peers_end_as_told),
+	T(every_byte_comes_over_a_good_link), T(every_byte_comes_over_a_bad_link),
+	T(a_listeners_receive_buffer_is_its_connections_before_they_are_accepted),
+	T(single_bytes_fill_no_more_than_the_buffer),
+	T(a_reader_that_stops_and_then_is_slow_gets_every_byte), T(options_reach_tcp), T(a_closed_socket_waits_for_its_peers_end_as_told),
 	T(a_cork_holds_what_is_not_a_full_segment), T(urgent_bytes_are_said_to_be_so), CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = { { "tcp", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };

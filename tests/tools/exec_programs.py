@@ -7,12 +7,14 @@ signal                       a signal's handler runs while accept blocks, and ac
 timeout                      a receive and an accept with SO_RCVTIMEO end
 late-serve, late-use         all that had come before a peer's reset is read, then the reset; TCP_INFO of both
 names                        what a server of names answers, byte by byte, right questions and wrong ones
+full-serve, full-use         a listener's receive buffer bounds what a peer may write before anybody reads, and all comes in the end
 self                         a stream and datagrams to addresses of the host itself; nobody there is told
 wait                         waits in accept until it is killed, and a daemon that it has begun for a signal
 """
 import asyncio
 import os
 import random
+import select
 import signal
 import socket
 import struct
@@ -109,6 +111,38 @@ def info(s):
 
 
 LATE = 400000
+
+
+def full_serve():
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+    listener.bind((host, PORT))
+    listener.listen(2)
+    s, _ = listener.accept()
+    listener.accept()                           # nothing is read until the peer says so
+    got = b""
+    while data := s.recv(65536):
+        got += data
+    print(len(got), got == bytes(range(250)) * 4000, flush=True)
+
+
+def full_use():
+    data, sent = bytes(range(250)) * 4000, 0
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)
+    s.connect((host, PORT))
+    s.setblocking(False)
+    while sent < len(data) and select.select([], [s], [], 0.3)[1]:
+        try:
+            sent += s.send(data[sent:])
+        except BlockingIOError:
+            pass
+    print("bounded" if sent < 150000 else sent, flush=True)
+    tells = socket.create_connection((host, PORT))
+    s.setblocking(True)
+    s.sendall(data[sent:])
+    s.shutdown(socket.SHUT_WR)
+    s.recv(1)
 
 
 def late_serve():
@@ -256,4 +290,5 @@ elif role == "asyncio-use":
     asyncio.run(asyncio_use())
 else:
     {"prefork-serve": prefork_serve, "prefork-use": prefork_use, "signal": with_signal, "timeout": with_timeout,
-     "late-serve": late_serve, "late-use": late_use, "self": with_itself, "names": names, "wait": wait}[role]()
+     "late-serve": late_serve, "late-use": late_use, "full-serve": full_serve, "full-use": full_use, "self": with_itself,
+     "names": names, "wait": wait}[role]()

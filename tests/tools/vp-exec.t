@@ -58,6 +58,8 @@ reset
 reset after 400000 True
 b''
 broken pipe" late
+	ok "nobody writes more than a listener's buffer and its own allow, $preset" between $preset "bounded
+1000000 True" full
 	loss=1%
 	ok "asyncio, with frames lost, $preset" between $preset "200 answered
 refused" asyncio

@@ -138,7 +138,7 @@ static bool hand_over(struct vpx_sock *v, const char *from, size_t n, size_t *gi
 
 static int from_graph(struct vpx_sock *v, bool *more)
 {
-	size_t given;
+	size_t given, most = v->rcvbuf != 0 && v->rcvbuf < PIECE ? (size_t)v->rcvbuf : PIECE;
 	ssize_t n;
 
 	if (v->down.n != 0) {
@@ -150,7 +150,7 @@ static int from_graph(struct vpx_sock *v, bool *more)
 	}
 	if (v->graph_eof || (v->eof && !v->shut_wr))
 		return XK_OK;
-	n = xk_sock_recv(v->graph, piece, PIECE, XK_SOCK_DONTWAIT);
+	n = xk_sock_recv(v->graph, piece, most, XK_SOCK_DONTWAIT);
 	if (n == 0 && v->failed == 0) {
 		v->graph_eof = true;
 		(void)shutdown(v->end, SHUT_WR);

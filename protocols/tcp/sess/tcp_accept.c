@@ -76,6 +76,7 @@ static void cb_establish(struct tcp_sess *ts, const struct tcp_arrival *a, const
 	if (h->ecn)
 		syn.flags |= TCP_ECE | TCP_CWR;
 	cb->flags |= TCP_F_PASSIVE | TCP_F_TOLD_OPEN;
+	cb->rcv_buf = tcp_listen_rcvbuf(a);
 	cb->iss = h->iss;
 	cb->ts_off = h->ts_off;
 	cb->irs = h->irs;

@@ -167,6 +167,8 @@ int tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 		return tcp_defer_set(r, buf, len);
 	case TCP_CTL_LISTEN_MSS:
 		return tcp_listen_mss_set(r, buf, len);
+	case TCP_CTL_LISTEN_RCVBUF:
+		return tcp_listen_rcvbuf_set(r, buf, len);
 	case TCP_CTL_OPEN_WITH:
 		return tcp_open_with(r, buf, len);
 	case TCP_CTL_BUFFERS:

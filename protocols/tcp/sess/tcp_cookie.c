@@ -108,7 +108,7 @@ void tcp_cookie_send(const struct tcp_arrival *a)
 	tr->cookie_until = xk_vp_time(a->r->vp) + 2 * PERIOD;
 	xk_count(a->r->count[TCP_COUNT_COOKIE_OUT]);
 	tcp_answer(a->r, a->lls, a->m, h.iss, h.irs + 1, TCP_SYN | TCP_ACK | (h.ecn ? TCP_ECE : 0),
-		   (uint16_t)tcp_synack_window(a->r), opts, n);
+		   (uint16_t)tcp_synack_window(a), opts, n);
 	xk_msg_free(a->m);
 }
 
@@ -149,7 +149,7 @@ bool tcp_cookie_check(const struct tcp_arrival *a, struct tcp_half *h)
 
 	if (xk_vp_time(a->r->vp) >= tcp_rep(a->r)->cookie_until)
 		return false;
-	*h = (struct tcp_half){ .iss = a->g->ack - 1, .irs = a->g->seq - 1, .window = tcp_synack_window(a->r) };
+	*h = (struct tcp_half){ .iss = a->g->ack - 1, .irs = a->g->seq - 1, .window = tcp_synack_window(a) };
 	size = cookie_size(a, h->irs, h->iss);
 	if (size < 0)
 		return false;

@@ -34,11 +34,13 @@ struct tcp_half {
 
 /* What we offer in a SYN-ACK to peer's options. */
 uint32_t tcp_synack_options(struct xk_rep *r, const struct tcp_half *h, uint16_t mss, uint32_t tsval, uint8_t *p);
-uint32_t tcp_synack_window(const struct xk_rep *r);
+uint32_t tcp_synack_window(const struct tcp_arrival *a);
 /* How long a connection to this port waits for its first bytes, ms (TCP_CTL_DEFER). */
 uint32_t tcp_defer_of(const struct xk_rep *r, uint16_t port);
 /* The largest segment that we announce in answer to a SYN. */
 uint16_t tcp_listen_mss(const struct tcp_arrival *a);
+/* The receive buffer of connections to its port. */
+uint32_t tcp_listen_rcvbuf(const struct tcp_arrival *a);
 
 /* Makes the session, tells e's holder, runs the segment through it; consumes a->m.
  * XK_E_AGAIN: not now, the handshake may be kept. */

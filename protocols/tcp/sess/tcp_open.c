@@ -138,18 +138,13 @@ static struct tcp_sess *open_over(struct xk_rep *r, struct xk_rep *rcv, struct x
 	return NULL;
 }
 
-#define BUFFER_LEAST 2048u
-#define BUFFER_MOST  (1u << 30)
-
-static bool is_buffer(uint32_t n) { return n == 0 || (n >= BUFFER_LEAST && n <= BUFFER_MOST); }
-
 int tcp_open_with(struct xk_rep *r, const void *buf, unsigned len)
 {
 	struct tcp_open_with w;
 
 	if (xk_take(&w, sizeof w, buf, len) != XK_OK)
 		return XK_E_INVAL;
-	if (!is_buffer(w.rcv_buf) || !is_buffer(w.snd_buf) ||
+	if (!tcp_is_buffer(w.rcv_buf) || !tcp_is_buffer(w.snd_buf) ||
 	    (w.mss != 0 && (w.mss < tcp_tune(r)->min_mss || w.mss > UINT16_MAX)))
 		return XK_E_INVAL;
 	tcp_rep(r)->with = w;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tcp_port.c - what a listening port has of its own: how long it waits for first bytes, the
- * largest segment that it announces.
+ * largest segment that it announces, the receive buffer of its connections.
  *
  * Invariant: an entry is one word, so a SYN meets the old value or the new one.
  */
@@ -78,4 +78,21 @@ int tcp_listen_mss_set(struct xk_rep *r, const void *buf, unsigned len)
 	if (v.mss != 0 && (v.mss < tcp_tune(r)->min_mss || v.mss > UINT16_MAX))
 		return XK_E_INVAL;
 	return port_value_set(r, ((struct tcp_node *)r->node->state)->port_mss, v.port, v.mss);
+}
+
+uint32_t tcp_listen_rcvbuf(const struct tcp_arrival *a)
+{
+	const struct tcp_node *n = a->r->node->state;
+	uint32_t own = port_value(n, n->port_rcvbuf, tcp_ports_destination((uint32_t)a->k->w[1]));
+
+	return own != 0 ? own : n->tune.rcv_buf;
+}
+
+int tcp_listen_rcvbuf_set(struct xk_rep *r, const void *buf, unsigned len)
+{
+	struct tcp_listen_rcvbuf v;
+
+	if (xk_take(&v, sizeof v, buf, len) != XK_OK || !tcp_is_buffer(v.bytes))
+		return XK_E_INVAL;
+	return port_value_set(r, ((struct tcp_node *)r->node->state)->port_rcvbuf, v.port, v.bytes);
 }

@@ -57,6 +57,7 @@ struct tcp_node {                        /* struct xk_node.state */
 	struct tcp_tune tune;
 	uint64_t defer[TCP_DEFERS];      /* port << 32 | ms; 0: free (TCP_CTL_DEFER) */
 	uint64_t port_mss[TCP_DEFERS];   /* port << 32 | bytes; 0: free (TCP_CTL_LISTEN_MSS) */
+	uint64_t port_rcvbuf[TCP_DEFERS];       /* the same (TCP_CTL_LISTEN_RCVBUF) */
 	uint32_t ports_set;              /* some port has one of those, or had */
 	uint32_t syn_times[TCP_SYN_TIMES + 1];  /* tune.syn_times, when the graph gave them */
 	uint64_t secret[4];              /* of this graph: sequence numbers, ports, cookies, timestamps */
@@ -439,6 +440,9 @@ void tcp_listen_input(struct xk_rep *r, struct xk_sess *lls, const struct tcp_se
 		      struct xk_msg *m);
 int  tcp_defer_set(struct xk_rep *r, const void *buf, unsigned len);   /* TCP_CTL_DEFER */
 int  tcp_listen_mss_set(struct xk_rep *r, const void *buf, unsigned len); /* TCP_CTL_LISTEN_MSS */
+int  tcp_listen_rcvbuf_set(struct xk_rep *r, const void *buf, unsigned len); /* TCP_CTL_LISTEN_RCVBUF */
+/* Bytes that a buffer may have; 0: as the node has it. */
+static inline bool tcp_is_buffer(uint32_t n) { return n == 0 || (n >= 2048 && n <= 1u << 30); }
 int  tcp_open_with(struct xk_rep *r, const void *buf, unsigned len);   /* TCP_CTL_OPEN_WITH */
 int  tcp_syncache_init(struct xk_rep *r);
 void tcp_syncache_clear(struct xk_rep *r);

@@ -245,9 +245,9 @@ static void half_wait(struct tcp_syncache *sc, struct half *h, unsigned level)
 
 /* ---- what is sent ---------------------------------------------------------------------------- */
 
-uint32_t tcp_synack_window(const struct xk_rep *r)
+uint32_t tcp_synack_window(const struct tcp_arrival *a)
 {
-	uint32_t buf = tcp_tune(r)->rcv_buf;
+	uint32_t buf = tcp_listen_rcvbuf(a);
 
 	return buf < UINT16_MAX ? buf : UINT16_MAX;
 }
@@ -403,7 +403,7 @@ static void half_fill(struct half *h, const struct tcp_arrival *a)
 	h->peer_mss = g->o.mss;
 	h->ts_recent = g->o.tsval;
 	h->own_mss = tcp_listen_mss(a);
-	h->window = (uint16_t)tcp_synack_window(a->r);
+	h->window = (uint16_t)tcp_synack_window(a);
 	h->sent_us = (uint32_t)(xk_vp_time(a->r->vp) / XK_US) | 1;
 	if (t->ecn && (g->flags & (TCP_ECE | TCP_CWR)) == (TCP_ECE | TCP_CWR))
 		h->flags |= HALF_ECN;

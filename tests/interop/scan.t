@@ -76,4 +76,17 @@ resets() {
 }
 ok "every segment that came in is accounted for" accounts
 ok "every RST is counted" resets
+
+# All that nmap has: versions of services, its scripts, guesses of the system, the way there.
+all_of_it() {
+	timeout 880 nmap -A -O -Pn -n -p "${XK_SCAN_PORTS:-7,57,80}" 10.9.0.2 >"$tmp/nmap" 2>&1
+	rc=$?
+	cat "$tmp/nmap"
+	[ $rc -eq 0 ] && grep -q '^80/tcp *open  *http' "$tmp/nmap" && grep -q '^TRACEROUTE' "$tmp/nmap" && grep -q '^Nmap done: 1 IP address (1 host up)' "$tmp/nmap"
+}
+graph_up "$top_srcdir/graphs/http-tap.lua" root="$tmp"
+ok "the host is there once more" until_ok 10 answers 10.9.0.2
+ok "nmap -A -O comes to its end" all_of_it
+ok "we still serve after that" sh -c "echo hello | timeout 10 nc -N 10.9.0.2 7 | grep -qx hello"
+ok "the graph ends well after that" graph_down
 done_testing

@@ -268,7 +268,7 @@ static int fetch(const char *host, uint16_t port, const char *path)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: talk-%s [-i IFNAME] [-a ADDR/LEN] [-k KERNEL/LEN] [-l LOSS] [-t THREADING] [-p TCP] "
+	fprintf(stderr, "usage: talk-%s [-i IFNAME] [-a ADDR/LEN] [-k KERNEL/LEN] [-l LOSS] [-t THREADING] [-p TCP] [-d DEVICE] "
 		"call HOST PORT SIZE... | serve PORT | fetch HOST PORT PATH\n", talk_stack.name);
 	return 2;
 }
@@ -277,7 +277,7 @@ static int options(int argc, char **argv, struct talk_opts *o)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+i:a:k:l:t:p:")) != -1)
+	while ((c = getopt(argc, argv, "+i:a:k:l:t:p:d:")) != -1)
 		switch (c) {
 		case 'i': o->ifname = optarg; break;
 		case 'a': o->addr = optarg; break;
@@ -285,6 +285,7 @@ static int options(int argc, char **argv, struct talk_opts *o)
 		case 'l': o->loss = optarg; break;
 		case 't': o->threading = optarg; break;
 		case 'p': o->tcp = optarg; break;
+		case 'd': o->device = optarg; break;
 		default: return -1;
 		}
 	return optind;
@@ -312,7 +313,7 @@ static int run(char **w, int n)
 
 int main(int argc, char **argv)
 {
-	struct talk_opts o = { "xk0", "10.9.0.2/24", NULL, NULL, "vppc {}", "" };
+	struct talk_opts o = { "xk0", "10.9.0.2/24", NULL, NULL, "vppc {}", "", NULL };
 	struct sigaction sa = { .sa_handler = on_term };
 	int at = options(argc, argv, &o), err;
 

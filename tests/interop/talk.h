@@ -22,6 +22,7 @@ struct talk_opts {
 	const char *loss;           /* impairs our link, as a graph file says it, or NULL */
 	const char *threading;      /* as a graph file says it */
 	const char *tcp;            /* more parameters of tcp, as a graph file says them */
+	const char *device;         /* ours, as a graph file says it, or NULL: a TAP device by the above */
 };
 
 #define TALK_IN  1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * talk_xk.c - our stack: a graph of sockets over TCP over a TAP device, with the
+ * talk_xk.c - our stack: a graph of sockets over TCP over a TAP device or another one, with the
  * impaired link between when there is a loss.
  */
 #include <errno.h>
@@ -17,18 +17,19 @@ static struct xk_node *node;
 
 static int xk_text(char *to, size_t n, const struct talk_opts *o)
 {
-	char bad[128] = "dev", kernel[64] = "";
+	char bad[128] = "dev", kernel[64] = "", dev[256];
 
 	if (o->loss != NULL)
 		snprintf(bad, sizeof bad, "impair { loss = '%s', over = dev }", o->loss);
 	if (o->kernel != NULL)
 		snprintf(kernel, sizeof kernel, ", addr = '%s'", o->kernel);
+	snprintf(dev, sizeof dev, "tap { ifname = '%s'%s, mac = '02:00:00:00:78:6b' }", o->ifname, kernel);
 	return snprintf(to, n,
-		"local dev = tap { ifname = '%s'%s, mac = '02:00:00:00:78:6b' }\n"
+		"local dev = %s\n"
 		"local net = ip { addr = '%s', over = arp { over = eth { over = %s } } }\n"
 		"icmp { over = net }\n"
 		"sock { name = 'sock', over = tcp { over = net, %s } }\n"
-		"return graph 'talk' { threading = %s }\n", o->ifname, kernel, o->addr, bad, o->tcp, o->threading);
+		"return graph 'talk' { threading = %s }\n", o->device != NULL ? o->device : dev, o->addr, bad, o->tcp, o->threading);
 }
 
 static int xk_up_all(const struct talk_opts *o)

@@ -98,6 +98,8 @@ static int show_runtime(struct ctl_call *k)
 	ctl_put(o, "quantum", xk_load_relaxed(&a->quantum));
 	ctl_put(o, "spin_us", xk_load_relaxed(&a->spin_us));
 	ctl_put(o, "clients", k->c->nclients);
+	ctl_put(o, "blocks", xk_alloc_live());
+	ctl_put(o, "block_bytes", xk_alloc_bytes());
 	ctl_put(o, "shared_bytes", set->shared ? xk_shared_size(set->shared) : 0);
 	k->result = o;
 	return XK_OK;

@@ -1,0 +1,148 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Peers that take their time: 10 000 that say nothing, one that does not read for a while, one that reads 1 KiB a second.
+# Nobody else waits for them, every byte comes in the end, and nothing is left.
+#
+#   XK_PATIENCE=120   so many seconds without reading, and as many of slow reading
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+tools="ip unshare python3 jq ping"
+. "$top_srcdir/tests/graph/tap_lib.sh"
+
+patience=${XK_PATIENCE:-0}
+peers=${XK_TEST_SLOW:+500}
+: "${peers:=10000}"
+mkdir "$tmp/www"
+head -c 33554432 /dev/urandom >"$tmp/www/big"
+echo small >"$tmp/www/small"
+
+cat >"$tmp/c.py" <<'END2'
+import hashlib, resource, select, socket, sys, time
+HOST = "10.9.0.2"
+
+def get(name, window=None):
+    s = socket.socket()
+    if window:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
+    s.settimeout(60)
+    s.connect((HOST, 80))
+    s.sendall(b"GET /%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % name.encode())
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        head += s.recv(1)
+    assert head.startswith(b"HTTP/1.1 200 "), head
+    return s
+
+def rest(s, h=None):
+    h = h or hashlib.sha256()
+    while d := s.recv(65536):
+        h.update(d)
+    return h.hexdigest()
+
+def others():
+    assert rest(get("small")) == hashlib.sha256(b"small\n").hexdigest()
+
+def no_room(s):                         # the kernel's socket takes no more: bytes that can be read are as many as before
+    import fcntl, struct, termios
+    n = lambda: struct.unpack("i", fcntl.ioctl(s, termios.FIONREAD, b"\0" * 4))[0]
+    before = -1
+    while before != n() or before == 0:
+        before = n()
+        time.sleep(0.2)
+
+def stops(seconds, want):
+    s = get("big", 4096)
+    no_room(s)
+    end = time.monotonic() + float(seconds)
+    others()
+    while time.monotonic() < end:
+        time.sleep(1)
+        others()
+    assert rest(s) == want
+
+def slow(seconds, want):
+    s, h = get("big", 4096), hashlib.sha256()
+    end = time.monotonic() + float(seconds)
+    while time.monotonic() < end:
+        d = s.recv(1024)
+        assert d
+        h.update(d)
+        others()
+        time.sleep(1)
+    assert rest(s, h) == want
+
+def idle(n):
+    n = int(n)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (n + 100, n + 100))
+    poll, socks = select.epoll(), {}
+    def begin():
+        s = socket.socket()
+        s.setblocking(False)
+        s.connect_ex((HOST, 7))
+        socks[s.fileno()] = s
+        poll.register(s.fileno(), select.EPOLLOUT)
+    def each(answer):                   # of every socket once
+        left = len(socks)
+        while left:
+            ready = poll.poll(60)
+            assert ready, "nothing for a minute, %d of %d left" % (left, len(socks))
+            for fd, events in ready:
+                left -= answer(fd, events)
+    def stands(fd, events):
+        assert not events & (select.EPOLLERR | select.EPOLLHUP), socks[fd].getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        assert socks[fd].send(b"x") == 1
+        poll.modify(fd, select.EPOLLIN)
+        return 1
+    def answered(fd, events):
+        assert socks[fd].recv(2) == b"x"
+        poll.modify(fd, 0)
+        return 1
+    for at in range(0, n, 500):         # a listener's queue has an end
+        before = set(socks)
+        while len(socks) < min(at + 500, n):
+            begin()
+        new = {fd: s for fd, s in socks.items() if fd not in before}
+        old, socks = socks, new
+        each(stands)
+        each(answered)
+        socks = old
+    print(len(socks), "stand", flush=True)
+    others()
+    sys.stdin.read(1)                   # until somebody has looked
+    for fd, s in socks.items():
+        assert s.send(b"x") == 1
+        poll.modify(fd, select.EPOLLIN)
+    each(answered)
+    others()
+
+globals()[sys.argv[1]](*sys.argv[2:])
+END2
+c() { timeout $((patience + 300)) python3 "$tmp/c.py" "$@"; }
+sum=$(sha256sum <"$tmp/www/big" | cut -d ' ' -f 1)
+resident() { awk '/^VmRSS:/ { print $2 }' "/proc/$graph_pid/status"; }
+
+graph_up "$top_srcdir/graphs/http-tap.lua" root="$tmp/www"
+ok "the host is there" until_ok 20 answers 10.9.0.2
+ok "a reader stops for $patience s, and then reads all of 32 MiB" c stops "$patience" "$sum"
+ok "a reader takes 1 KiB a second for $patience s, and then the rest" c slow "$patience" "$sum"
+
+mkfifo "$tmp/go"
+idle() {
+	before=$(resident)
+	c idle $peers <"$tmp/go" >"$tmp/idle" 2>&1 &
+	idlers=$!
+	exec 9>"$tmp/go"
+	until_ok 200 grep -q stand "$tmp/idle"
+	after=$(resident)
+	echo "$peers peers: $before KiB resident before, $after with them" | tee "$tmp/figure"
+	exec 9>&-
+	wait $idlers || { cat "$tmp/idle"; return 1; }
+	# What a connection needs at rest, docs/performance.md.
+	[ $(((after - before) * 1024 / peers)) -le 2048 ]
+}
+ok "$peers idle peers: others are served, and each still has its connection" idle
+sed 's/^/# /' "$tmp/figure"
+ok "the graph ends well and leaks nothing" graph_down
+failed() { jq -e '[.nodes[] | select(.name == "http") | .counters | .failed, .timed_out] == [0, 0]' "$tmp/run.json"; }
+ok "no connection of theirs has failed" failed
+done_testing

@@ -153,13 +153,16 @@ static void enable_undo(struct xk_node *n, struct virt_enable *v)
 static int adopted_disable(struct xk_node *n, const struct virt_wanted *w)
 {
 	struct virt_enable *v = list_out(n, w);
+	int err;
 
 	if (v == NULL)
 		return XK_E_NOENT;
-	if (disable_below(n, 0, v->type, w->ps) == XK_OK)
-		enable_free(n, v);
-	else
-		enable_undo(n, v);
+	err = disable_below(n, 0, v->type, w->ps);
+	if (err != XK_OK) {                      /* it is none of them */
+		list_in(n, v);
+		return err;
+	}
+	enable_free(n, v);
 	return XK_OK;
 }
 

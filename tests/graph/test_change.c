@@ -525,13 +525,18 @@ static void what_is_enabled_stays_of_one_piece(void)
 	down();
 }
 
+static void parts_of(struct xk_parts *ps, uint16_t port)
+{
+	xk_parts_init(ps, 1);
+	xk_part_push_any(&ps->p[0]);
+	xk_part_push_port(&ps->p[0], port);
+}
+
 static int enabled(struct xk_node *who, struct xk_node *below, uint16_t port, bool on)
 {
 	struct xk_parts ps;
 
-	xk_parts_init(&ps, 1);
-	xk_part_push_any(&ps.p[0]);
-	xk_part_push_port(&ps.p[0], port);
+	parts_of(&ps, port);
 	return on ? xk_open_enable(who, who, below, &ps) : xk_open_disable(who, who, below, &ps);
 }
 
@@ -583,6 +588,31 @@ static void give_up(const char *low, unsigned which)
 	must_be_free(which);
 	must_be_as_at_first(first);
 	free(first);
+	xk_store_relaxed(&churn_over, 1u);
+	down();
+}
+
+/* What nobody waits on is given up through layers that came later: an error, and nothing else. */
+static void what_is_not_there_gives_up_no_other(void)
+{
+	static const char more[] = "sink { name = 'x', port = 99, over = hop { name = 'top', over = "
+				   "hop { name = 'm2', over = hop { name = 'm1', over = server } } } }";
+	static const struct shape without = { "u", "u", "w", "sink { name = 'x', port = 99, over = hop { name = 'top', over = server } }" };
+	static const struct shape with = { "u", "u", "w", more };
+	struct xk_node *x, *top;
+	struct xk_parts ps;
+
+	up(&shapes[0], plain);
+	must_apply(&without);
+	x = xk_graph_find(run.g, "x");
+	top = x->down[0];
+	CU_ASSERT_EQUAL(enabled(x, top, 98, true), XK_OK);
+	must_apply(&with);
+	parts_of(&ps, 97);
+	CU_ASSERT_EQUAL(xk_open_disable(top, x, top->down[0], &ps), XK_E_NOENT);
+	must_be_free(0);
+	CU_ASSERT_EQUAL(enabled(x, top, 98, false), XK_OK);
+	must_be_free(1);
 	xk_store_relaxed(&churn_over, 1u);
 	down();
 }
@@ -672,6 +702,7 @@ static CU_TestInfo tests[] = {
 	{ "of two ports one is given up and the other stays", of_two_ports_one_is_given_up_and_the_other_stays },
 	{ "who takes a port over has it as often as it asked", who_takes_a_port_over_has_it_as_often_as_it_asked },
 	{ "who keeps a port has it as often as before", who_keeps_a_port_has_it_as_often_as_before },
+	{ "what is not there gives up no other", what_is_not_there_gives_up_no_other },
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = { { "change", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };

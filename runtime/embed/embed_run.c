@@ -71,7 +71,7 @@ static int bring_up(struct xk_embed *g)
 /* What a node could not do is told when it is over. */
 static int failures(struct xk_embed *g)
 {
-	int err = XK_OK;
+	int err = g->end == XK_RUN_DRY ? XK_E_NOMEM : XK_OK;
 
 	for (unsigned i = 0; i < g->g->nnodes; i++) {
 		const struct xk_node *n = g->g->node[i];

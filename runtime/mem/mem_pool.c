@@ -165,7 +165,7 @@ static void *carve_locked(struct xk_mempool *p, enum xk_memclass c)
 	struct mem_chunk *k;
 	void *b;
 
-	s->refused = true;
+	s->refused = s->scarce = true;
 	if (may_carve_locked(p, c) < size)
 		return NULL;
 	if (s->chunks == NULL || s->next + size > XK_MEM_CHUNK) {
@@ -179,7 +179,7 @@ static void *carve_locked(struct xk_mempool *p, enum xk_memclass c)
 	b = (char *)s->chunks + s->next;
 	s->next += size;
 	s->carved++;
-	s->refused = false;
+	s->refused = s->scarce = false;
 	p->bytes += size;
 	mem_check_carve(c, b);
 	return b;
@@ -232,6 +232,14 @@ static inline void see_fill_locked(struct xk_mempool *p, enum xk_memclass c)
 		set_fill_locked(p);
 }
 
+/* There are no more than these: some for each VP, or those that come first would have all of them. */
+static uint32_t fair_share(const struct xk_mempool *p, const struct mem_stock *s, uint32_t n)
+{
+	uint64_t each = s->nfree / p->nvps;
+
+	return each >= n ? n : each == 0 ? 1 : (uint32_t)each;
+}
+
 uint32_t mem_stock_take(struct xk_mempool *p, enum xk_memclass c, void **out, uint32_t n)
 {
 	struct mem_stock *s = &p->stock[c];
@@ -239,6 +247,8 @@ uint32_t mem_stock_take(struct xk_mempool *p, enum xk_memclass c, void **out, ui
 
 	xk_mutex_lock(&p->lock);
 	p->trips++;
+	if (XK_UNLIKELY(s->scarce))
+		n = fair_share(p, s, n);
 	for (got = 0; got < n; got++) {
 		struct mem_dead *d = s->free;
 

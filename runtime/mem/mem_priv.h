@@ -44,7 +44,8 @@ struct mem_stock {
 	struct mem_chunk *chunks;        /* newest first; the newest is being carved */
 	struct mem_chunk *given;         /* to be carved next, see xk_mempool_give */
 	uint32_t          next;          /* offset in it of the next buffer to carve */
-	bool              refused;       /* the last carving: by the limit or by the system */
+	bool              scarce;        /* the last carving was refused, by the limit or by the system */
+	bool              refused;       /* so it was, and little has come back since */
 	uint64_t          idle;          /* bytes that caches may keep */
 	uint64_t          calm;          /* bytes handed out below which fill is 0 */
 };

@@ -7,6 +7,7 @@
  * keeps its LIFO order.  Foreign buffers wait in a small array and travel in
  * one exchange per home.  A home that does not collect what is sent to it (it
  * may be idle) stops receiving: the stock gets the rest, for whoever needs it.
+ * Once the stock has nothing left a VP that rests keeps nothing either.
  * Where threads share pools (mem_shelf.c) nothing is kept here, and all goes there.
  * Invariant: a cache holds at most cap buffers, all owned by nobody.
  */
@@ -249,6 +250,14 @@ static void give_all(struct xk_memvp *v)
 		v->ncold[c] = 0;
 		give_coldest(v, (enum xk_memclass)c, v->cache[c].n);
 	}
+}
+
+void xk_memvp_share(struct xk_memvp *v)
+{
+	if (XK_LIKELY(xk_mem_fill(v) != XK_MEM_FULL))
+		return;
+	xk_memvp_flush(v);
+	give_all(v);
 }
 
 /* ORDER STAMP: the fields net to flags of struct xk_msg. */

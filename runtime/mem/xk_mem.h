@@ -101,6 +101,8 @@ int  xk_memvp_init(struct xk_memvp *v, struct xk_mempool *p, uint16_t no);
 void xk_memvp_fini(struct xk_memvp *v);
 /* Sends the pending foreign buffers home; called between units of work. */
 void xk_memvp_flush(struct xk_memvp *v);
+/* Inside the VP, which rests: while nothing is left in the stock (xk_mem_fill), what it keeps is for whoever needs it. */
+void xk_memvp_share(struct xk_memvp *v);
 /* The thread that is inside v begins its turn, ends it: v has h's buffers meanwhile. */
 void xk_memvp_take_hot(struct xk_memvp *v, struct xk_memhot *h);
 void xk_memvp_leave_hot(struct xk_memvp *v, struct xk_memhot *h);

@@ -102,6 +102,8 @@ static bool over(struct run *u)
 		u->r->end = XK_RUN_CUT_OFF;
 	else if (xk_graph_gave_up(u->g))
 		u->r->end = XK_RUN_GAVE_UP;
+	else if (run_dry(u))
+		u->r->end = XK_RUN_DRY;
 	else
 		return false;
 	return true;
@@ -142,7 +144,7 @@ static bool pass_real(struct run *u, xk_ns until)
 			xk_event_cancel(&u->g->done);
 			return false;
 		}
-		xk_event_wait(&u->g->done, until == XK_NS_NEVER ? XK_NS_NEVER : until - t, fds, n);
+		xk_event_wait(&u->g->done, until - t < RUN_DRY_LOOK ? until - t : RUN_DRY_LOOK, fds, n);
 	}
 }
 
@@ -201,7 +203,7 @@ static bool pass_virtual(struct run *u, xk_ns until)
 				return false;
 		}
 		if (!step_virtual(u, next_step(u))) {
-			u->r->end = finished(u) ? XK_RUN_FINISHED : XK_RUN_IDLE;
+			u->r->end = finished(u) ? XK_RUN_FINISHED : run_dried_up(u) ? XK_RUN_DRY : XK_RUN_IDLE;
 			return true;
 		}
 	}
@@ -488,6 +490,9 @@ int xk_run(struct xk_graph *g, const struct xk_run_opts *o, struct xk_run_result
 				     .is_virtual = g->vps->clock.is_virtual };
 	err = run_all(&u, e);
 	xk_vpset_again(g->vps, NULL, NULL);
+	if (err == XK_OK && r->end == XK_RUN_DRY)
+		xk_errs_add(e, NULL, 0, 0, "out of memory: applications were refused buffers and could not go on ('memory' of the graph, "
+			    "or a higher limit: ulimit -v)");
 	run_fini(&u);
 	if (err != XK_OK) {
 		xk_run_fini(r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * run_priv.h - the runner's parts: reading counters (run_read.c), letting time
- * pass (run.c), waiting for connections (run_gate.c).
+ * pass (run.c), waiting for connections (run_gate.c), noticing that memory is out (run_dry.c).
  */
 #ifndef RUN_PRIV_H
 #define RUN_PRIV_H
@@ -43,6 +43,9 @@ struct run_times {
 	bool     known;
 };
 
+/* What was there when it was looked at last, and how often in a row nothing had moved but refusals. */
+struct run_dry { xk_ns looked; uint64_t refused, done; unsigned times; };
+
 struct run {
 	struct xk_graph          *g;
 	const struct xk_run_opts *o;
@@ -50,6 +53,7 @@ struct run {
 	struct run_snap           first;
 	struct xk_run_sched       sched;
 	struct run_misses         misses;
+	struct run_dry            dry;
 	struct run_app           *app;   /* in the order of nodes, then VPs */
 	unsigned                  napps;
 	struct { uint64_t messages, bytes; } *total, *seen;  /* [nnodes]: since the beginning; at the last window */
@@ -88,6 +92,13 @@ void run_fini(struct run *u);
 bool run_gated(const struct run *u);
 int  run_gate_look(const struct run *u, xk_ns waited, bool *open, struct xk_errs *e);
 void run_gate_go(const struct run *u);
+
+/* run_dry.c: has memory run out, so that the applications, which are to finish, go on no more?  Looks once in
+ * RUN_DRY_LOOK, however often it is asked. */
+#define RUN_DRY_LOOK XK_SEC
+bool run_dry(struct run *u);
+/* Nothing is left to happen: were buffers refused, of a graph whose applications are to finish? */
+bool run_dried_up(const struct run *u);
 
 /* run_times.c: what rep's application has now, taken away (measuring begins) or added (it ends). */
 void run_times_begin(struct run_times *t, struct xk_rep *rep);

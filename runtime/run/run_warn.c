@@ -173,8 +173,7 @@ const char *xk_run_end_text(enum xk_run_end e)
 		[XK_RUN_DURATION] = "duration elapsed", [XK_RUN_FINISHED] = "workload complete",
 		[XK_RUN_STOPPED] = "stopped", [XK_RUN_MESSAGES] = "the messages were done",
 		[XK_RUN_IDLE] = "nothing was left to happen", [XK_RUN_CUT_OFF] = "every device is gone",
-		[XK_RUN_GAVE_UP] = "a node gave up",
-		[XK_RUN_GOES_ON] = "so far",
+		[XK_RUN_GAVE_UP] = "a node gave up", [XK_RUN_DRY] = "memory had run out", [XK_RUN_GOES_ON] = "so far",
 	};
 
 	return text[e];

@@ -228,20 +228,24 @@ static unsigned gather_of(const struct xk_worker *w, struct xk_vp *vp, int *fds,
 	return n;
 }
 
-/* Descriptors of polling tasks; returns how many, *nap: how long a task sleeps that has none, or naps. */
+/* Descriptors of polling tasks; returns how many, *nap: how long a task sleeps that has none, or naps.  Each VP rests. */
 static unsigned gather_fds(struct xk_worker *w, int *fds, xk_ns *nap)
 {
 	const struct xk_mode_ops *m = w->mode;
 	unsigned n = 0;
 
 	*nap = XK_NS_NEVER;
+	if (XK_UNLIKELY(xk_mem_fill(&w->slot[0].vp->mem) == XK_MEM_FULL))
+		xk_memhot_fini(&w->hot, w->set->pool);
 	for (unsigned i = 0; i < w->nslots; i++) {
 		struct xk_vp *vp = w->slot[i].vp;
 
 		if (m->hold != NULL)
 			m->hold(vp);
-		if (m->blocked == NULL || !m->blocked(vp))
+		if (m->blocked == NULL || !m->blocked(vp)) {
 			n = gather_of(w, vp, fds, n, nap);
+			xk_memvp_share(&vp->mem);
+		}
 		if (m->release != NULL)
 			m->release(vp);
 	}

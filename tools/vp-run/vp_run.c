@@ -219,9 +219,9 @@ static int show(const struct vpr *o, const struct xk_run_result *r, xk_ns window
 
 /* A node that could not do what it is there for is told of, and the run was not good; a graph without a device left
  * has a code of its own, for who may want to begin anew. */
-static int failures(struct work *w)
+static int failures(struct work *w, enum xk_run_end end)
 {
-	int code = VPR_OK;
+	int code = end == XK_RUN_DRY ? VPR_FAILED : VPR_OK;
 
 	for (unsigned i = 0; i < w->g->nnodes; i++) {
 		const struct xk_node *n = w->g->node[i];
@@ -241,6 +241,7 @@ static int run(struct work *w)
 				    .stop_fd = w->o->stop_fd, .finished_fd = w->o->finished_fd,
 				    .ask_fd = w->o->ask_fd, .so_far = so_far, .arg = w->o, .anew_fd = w->anew_fd };
 	struct xk_run_result r;
+	enum xk_run_end end;
 	int err;
 
 	if (vpr_time("stats", w->o->stats, &opts.interval, w->e) != XK_OK)
@@ -270,8 +271,9 @@ static int run(struct work *w)
 	err = show(w->o, &r, opts.window);
 	if (vpr_heat_draw(w->o, &r) != VPR_OK && err == VPR_OK)
 		err = VPR_FAILED;
+	end = r.end;
 	xk_run_fini(&r);
-	return err == VPR_OK ? failures(w) : err;
+	return err == VPR_OK ? failures(w, end) : err;
 }
 
 /* The graph goes first: its last messages may still be captured. */

@@ -232,6 +232,35 @@ static void full_caches_are_no_shortage(void)
 	CU_ASSERT_EQUAL(xk_mempool_free(p), 0);
 }
 
+/* Or one that has no more to do would have the last ones for ever. */
+static void of_the_last_ones_who_rests_keeps_none(void)
+{
+	void *b[64];
+	unsigned n;
+
+	fx_teardown();
+	fx_begin(16 * XK_MEM_MEDIUM_SIZE, false, 2);
+	n = take(XK_MEM_MEDIUM, b, 1);
+	put(0, XK_MEM_MEDIUM, b[0]);
+	fx_enter(0);
+	xk_memvp_share(&fx.vp[0]);
+	CU_ASSERT(fx.vp[0].cache[XK_MEM_MEDIUM].n != 0);         /* there is no want of any */
+	n = take(XK_MEM_MEDIUM, b, XK_ARRAY_LEN(b));
+	CU_ASSERT(n > 8 && n < 16);
+	for (unsigned i = n; i > 0; i--)
+		put(0, XK_MEM_MEDIUM, b[i - 1]);
+	CU_ASSERT_PTR_NULL(get(1, XK_MEM_MEDIUM));
+	fx_enter(0);
+	xk_memvp_share(&fx.vp[0]);
+	CU_ASSERT_EQUAL(fx.vp[0].cache[XK_MEM_MEDIUM].n, 0);
+	/* Each is to have some. */
+	b[0] = get(1, XK_MEM_MEDIUM);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(b[0]);
+	CU_ASSERT_EQUAL(fx.vp[1].cache[XK_MEM_MEDIUM].n + 1, n / 2);
+	put(1, XK_MEM_MEDIUM, b[0]);
+	fx_enter(0);
+}
+
 static void one_class_cannot_starve_another(void)
 {
 	static void *b[XK_MEM_CLASSES][4096];
@@ -656,6 +685,7 @@ static CU_TestInfo accounts[] = {
 	{ "what is given is carved first, and for its class", what_is_given_is_carved_first_and_for_its_class },
 	{ "the pool says how full it is", the_pool_says_how_full_it_is },
 	{ "full caches are no shortage", full_caches_are_no_shortage },
+	{ "of the last ones who rests keeps none", of_the_last_ones_who_rests_keeps_none },
 	{ "one class cannot starve another", one_class_cannot_starve_another },
 	{ "caches of many VPs do not hoard", caches_of_many_vps_do_not_hoard },
 	{ "large pages serve as well as small", large_pages_serve_as_well_as_small },

@@ -8,7 +8,7 @@
  * of each sleeps on its own socket.  A frame that came to another virtual
  * processor than its connection's is handed over.  What is sent leaves by the
  * sender's own socket in batches.  When the interface goes the tasks park, and
- * the graph is told or each virtual processor looks for one that has the name.
+ * the graph is told or one virtual processor looks for one that has the name.
  * Invariant: while the interface is there no lock and no word is shared by two
  * virtual processors here, but what is said once.
  */
@@ -77,7 +77,8 @@ static int packet_rep_init(struct xk_rep *r)
 	xk_task_init(&pr->tx.task, r->vp, packet_tx_run);
 	xk_timer_init(&pr->watch, packet_watch);
 	xk_task_input(&pr->tx.task, NULL);
-	packet_use(pr, packet_set_get(packet_state(r)));
+	pr->call = (struct xk_call){ .fn = packet_told, .arg = pr };
+	packet_use(pr, packet_set_get(packet_state(r), NULL));
 	return XK_OK;
 }
 
@@ -181,7 +182,7 @@ static const char *const packet_drops[] = {
 	NULL
 };
 static const char *const packet_counts[] = { "read", "written", "batches", "long_frames", "vouched", "own", "ring_full",
-					     "went_down", "device_errors", "super_segments_read", "super_segments_written", "reattached", NULL };
+					     "went_down", "device_errors", "super_segments_read", "super_segments_written", "looked_for", "reattached", NULL };
 
 const struct xk_proto xk_proto_packet = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "packet",

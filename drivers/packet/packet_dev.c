@@ -327,19 +327,11 @@ static struct packet_set *set_new(struct packet_state *st)
 
 	for (unsigned i = 0; set != NULL && i < st->nqueues; i++)
 		set->queue[i].fd = -1;
-	if (set == NULL)
-		return NULL;
-	set->next = st->sets;
-	return st->sets = set;
+	return set;
 }
 
-static void set_free(struct packet_state *st, struct packet_set *set)
+static void set_free(const struct packet_state *st, struct packet_set *set)
 {
-	struct packet_set **at = &st->sets;
-
-	while (*at != set)
-		at = &(*at)->next;
-	*at = set->next;
 	for (unsigned i = 0; i < st->nqueues; i++) {
 		struct packet_queue *q = &set->queue[i];
 
@@ -351,27 +343,60 @@ static void set_free(struct packet_state *st, struct packet_set *set)
 	xk_free(set);
 }
 
-struct packet_set *packet_set_get(struct packet_state *st)
+static void list_in(struct packet_state *st, struct packet_set *set)
 {
-	st->sets->users++;
-	return st->sets;
+	xk_mutex_lock(&st->lock);
+	if (st->sets != NULL)
+		set->life = st->sets->life + 1;
+	set->next = st->sets;
+	st->sets = set;
+	xk_mutex_unlock(&st->lock);
+	xk_store_release(&st->life, set->life);
 }
 
-void packet_set_put(struct packet_state *st, struct packet_set *set)
+static void list_out(struct packet_state *st, const struct packet_set *set)
 {
-	if (--set->users == 0 && set != st->sets)
-		set_free(st, set);
+	struct packet_set **at = &st->sets;
+
+	while (*at != set)
+		at = &(*at)->next;
+	*at = set->next;
+}
+
+struct packet_set *packet_set_get(struct packet_state *st, struct packet_set *old)
+{
+	struct packet_set *set;
+	bool last;
+
+	xk_mutex_lock(&st->lock);
+	set = st->sets;
+	set->users++;
+	last = old != NULL && --old->users == 0 && old != set;
+	if (last)
+		list_out(st, old);
+	xk_mutex_unlock(&st->lock);
+	if (last)
+		set_free(st, old);
+	return set;
 }
 
 /* ---- for the driver ---------------------------------------------------------------------------- */
 
 static int open_set(struct opening *o)
 {
+	int err;
+
 	o->set = set_new(o->st);
-	if (o->set != NULL)
-		return xk_netns_do(o->c->netns, open_all, o, o->why, o->n);
-	snprintf(o->why, o->n, "out of memory");
-	return XK_E_NOMEM;
+	if (o->set == NULL) {
+		snprintf(o->why, o->n, "out of memory");
+		return XK_E_NOMEM;
+	}
+	err = xk_netns_do(o->c->netns, open_all, o, o->why, o->n);
+	if (err == XK_OK)
+		list_in(o->st, o->set);
+	else
+		set_free(o->st, o->set);
+	return err;
 }
 
 int packet_dev_open(struct packet_state *st, const struct packet_conf *c, const struct packet_steer *s,
@@ -388,17 +413,14 @@ int packet_dev_open(struct packet_state *st, const struct packet_conf *c, const 
 int packet_dev_again(struct packet_state *st, const struct packet_conf *c, char *why, size_t n)
 {
 	struct opening o = { .st = st, .c = c, .steer = &st->steer, .why = why, .n = n, .again = true };
-	int err = open_set(&o);
 
-	if (err != XK_OK && o.set != NULL)
-		set_free(st, o.set);
-	return err;
+	return open_set(&o);
 }
 
 void packet_dev_close(struct packet_state *st)
 {
-	while (st->sets != NULL)
-		set_free(st, st->sets);
+	for (struct packet_set *set; (set = st->sets) != NULL; set_free(st, set))
+		st->sets = set->next;
 	if (st->claimed)
 		close(st->claim);
 	st->claimed = false;

@@ -3,7 +3,7 @@
  * packet_health.c - whether the interface is up, down or gone, and what the kernel lost.
  *
  * Who finds no frame looks now and then; who has seen the interface down looks until it is up or gone.
- * When it is gone the tasks park and the graph is told, or it is waited for.
+ * When it is gone the tasks park and the graph is told, or it is waited for: by one, who tells the others.
  * Invariant: each change is said once, for all virtual processors.
  */
 #include "drivers/packet/packet_priv.h"
@@ -73,8 +73,11 @@ void packet_gone(struct packet_rep *pr)
 	xk_count(pr->rep->count[N_ERRORS]);
 	packet_say_gone(pr);
 	xk_task_park(&pr->task);
-	if (packet_conf(pr->rep)->reattach)
-		packet_watch_again(pr);
+	pr->waits = packet_conf(pr->rep)->reattach && xk_atomic_xchg(&pr->set->gone, 1u) == 0;
+	if (!pr->waits)
+		return;
+	packet_watch_again(pr);
+	packet_tell(pr->rep->node);
 }
 
 /* Now and then, when there is nothing to do. */
@@ -98,7 +101,7 @@ void packet_watch(struct xk_timer *t)
 	struct packet_rep *pr = xk_container_of(t, struct packet_rep, watch);
 
 	if (pr->gone) {
-		if (!packet_return(pr) && xk_load_relaxed(&packet_state(pr->rep)->lost) == 0)
+		if (pr->waits && !packet_look_for(pr))
 			packet_watch_again(pr);
 	} else if (pr->down) {
 		packet_look(pr);

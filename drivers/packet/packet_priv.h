@@ -16,6 +16,7 @@
 #include "drivers/common/vnet_hdr.h"
 #include "runtime/classify/xk_ebpf.h"
 #include "runtime/upi/xk_graph.h"
+#include "runtime/vp/xk_call.h"
 
 #include <linux/filter.h>
 #include <sys/socket.h>
@@ -55,7 +56,7 @@ enum {
 #undef X
 };
 enum { N_READ, N_WRITTEN, N_BATCHES, N_LONG, N_VOUCHED, N_OWN, N_LOST, N_WENT_DOWN, N_ERRORS,
-       N_SUPER_READ, N_SUPER_WRITTEN, N_REATTACHED };
+       N_SUPER_READ, N_SUPER_WRITTEN, N_LOOKED, N_REATTACHED };
 
 /* ---- a ring of received frames -------------------------------------------------- */
 
@@ -118,6 +119,7 @@ struct packet_set {
 	struct packet_set   *next;       /* of the state's */
 	unsigned             users;      /* replicas; guarded by the state's lock while any runs */
 	uint32_t             life;       /* so many sets were there before */
+	uint32_t             gone;       /* somebody has seen that its interface is */
 	int                  ifindex;
 	struct packet_queue  queue[];    /* [nqueues] */
 };
@@ -130,8 +132,7 @@ struct packet_state {
 	uint8_t              mac[6];
 	uint32_t             said_down, said_gone, said_why; /* one sentence for all virtual processors */
 	uint32_t             life;       /* of the newest set */
-	uint32_t             lost;       /* it will not be opened again */
-	struct xk_mutex      lock;       /* guards sets, their users and the claim; held while they are opened */
+	struct xk_mutex      lock;       /* guards sets and their users; for an instant */
 	struct packet_steer  steer;      /* to open them again with, where it is kept */
 	bool                 keeps_steer;
 	int                  claim;      /* see packet_dev_claim; only while `claimed` */
@@ -150,12 +151,11 @@ static inline unsigned packet_readers(const struct xk_node *n)
  * failure negative, with a sentence in why[n], and packet_dev_close is still to be called. */
 int  packet_dev_open(struct packet_state *st, const struct packet_conf *c, const struct packet_steer *s,
 		     unsigned nvps, char *why, size_t n);
-/* With the lock: a further set, at the interface that has the name now.  On failure negative, a sentence
- * in why[n], and nothing has changed. */
+/* By the VP that waits for it: a further set, the newest from now on, at the interface that has the name now.  On
+ * failure negative, a sentence in why[n], and nothing has changed. */
 int  packet_dev_again(struct packet_state *st, const struct packet_conf *c, char *why, size_t n);
-/* With the lock: one more uses the newest set; one less uses that one, which goes with its last user. */
-struct packet_set *packet_set_get(struct packet_state *st);
-void packet_set_put(struct packet_state *st, struct packet_set *set);
+/* One more uses the newest set instead of `old`, which goes with its last user; NULL: of none. */
+struct packet_set *packet_set_get(struct packet_state *st, struct packet_set *old);
 void packet_dev_close(struct packet_state *st);
 void packet_dev_admit(struct packet_queue *q);
 /* Frames that the kernel lost since the last call because the ring was full. */
@@ -189,7 +189,9 @@ struct packet_rep {
 	struct packet_queue *queue;      /* of it; NULL: this virtual processor only sends */
 	xk_ns                look_at;    /* when to ask after the interface's health */
 	struct xk_timer      watch;      /* while the interface is down: is it gone?  While it is gone: is it back? */
-	bool                 down, gone, stopped;
+	struct xk_call       call;       /* what became of the interface; posted when `called` was clear */
+	uint32_t             called;
+	bool                 down, gone, waits, stopped; /* waits: of all it is this one that looks for the next */
 	bool                 asked, takes_long;  /* has who is above been asked; does it take long frames */
 	struct packet_tx     tx;
 };
@@ -218,8 +220,11 @@ void     packet_watch(struct xk_timer *t);
 void     packet_gone(struct packet_rep *pr);
 /* Takes its place in the newest set. */
 void     packet_use(struct packet_rep *pr, struct packet_set *set);
-/* The interface is gone: moves to sockets at one that has come back; false: not yet. */
-bool     packet_return(struct packet_rep *pr);
+/* packet_return.c, where the interface is waited for.  Tells all virtual processors what has become of it. */
+void     packet_tell(struct xk_node *n);
+void     packet_told(struct xk_vp *vp, void *pr);
+/* By the first one: looks for an interface of the name, and opens sockets there; false: look again. */
+bool     packet_look_for(struct packet_rep *pr);
 /* Inside its VP: adds what the kernel has dropped since the last time. */
 void     packet_count_lost(struct packet_rep *pr);
 /* True for the first of all virtual processors. */

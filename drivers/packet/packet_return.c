@@ -2,14 +2,19 @@
 /*
  * packet_return.c - an interface that was removed is there again, perhaps another one of its name.
  *
- * Whoever looks first and finds one opens sockets for all virtual processors; each moves to its own of
- * them when it looks, from the old ones, which are closed by who leaves last.  Nothing above notices but
+ * Whoever sees first that it is gone tells the other virtual processors, looks from time to time for one of the name,
+ * and opens sockets for all of them there.  Then it tells them again, and each moves to its own, one that only
+ * sends, too, from the old ones, which are closed by who leaves last.  Nothing above notices but
  * that frames were lost: the station keeps its address, to which the new interface listens, too.
- * Invariant: who opens has the lock, and nobody waits for it: he looks again later.
+ * Invariant: of a set of sockets one virtual processor alone waits for the next.
  */
 #include "drivers/packet/packet_priv.h"
 
 #include <errno.h>
+#include <net/if.h>
+
+#include "drivers/common/netns.h"
+#include "runtime/upi/xk_vps.h"
 
 void packet_use(struct packet_rep *pr, struct packet_set *set)
 {
@@ -35,60 +40,84 @@ static void packet_say_why(struct xk_rep *r, int err, const char *why)
 {
 	struct packet_state *st = packet_state(r);
 
-	if (is_hopeless(err)) {
-		xk_store_relaxed(&st->lost, 1u);
+	if (is_hopeless(err))
 		xk_node_failed(r->node, "its interface was removed and cannot be opened again");
-	}
 	if (err != XK_E_NODEV && err != -ENETDOWN && packet_first_to_say(&st->said_why))
 		XK_TRACE(&r->node->log, 1, "%s", why);
 }
 
-/* With the lock. */
-static bool packet_reopen(struct xk_rep *r)
-{
-	struct packet_state *st = packet_state(r);
-	char why[320] = "";
-	int err = packet_dev_again(st, packet_conf(r), why, sizeof why);
+/* ---- each virtual processor ------------------------------------------------------------ */
 
-	if (err != XK_OK) {
-		packet_say_why(r, err, why);
-		return false;
+void packet_tell(struct xk_node *n)
+{
+	for (unsigned v = 0; v < xk_node_nvps(n); v++) {
+		struct packet_rep *pr = n->rep[v]->state;
+
+		if (xk_atomic_xchg(&pr->called, 1u) == 0)
+			xk_vp_call_async(n->rep[v]->vp, &pr->call);
 	}
-	st->sets->life = st->life + 1;
-	xk_store_relaxed(&st->life, st->sets->life);
-	xk_count(r->count[N_REATTACHED]);
-	xk_store_relaxed(&st->said_down, 0u);
-	xk_store_relaxed(&st->said_gone, 0u);
-	xk_store_relaxed(&st->said_why, 0u);
-	XK_TRACE(&r->node->log, 2, "interface '%s' is there again", packet_conf(r)->ifname);
-	return true;
 }
 
-/* With the lock: from sockets at an interface that is gone. */
 static void packet_move(struct packet_rep *pr)
 {
-	struct packet_state *st = packet_state(pr->rep);
-	struct packet_set *old = pr->set;
-
-	packet_use(pr, packet_set_get(st));
-	packet_set_put(st, old);
-	pr->gone = pr->down = false;
+	xk_timer_cancel(pr->rep->wheel, &pr->watch);
+	xk_task_park(&pr->task);
+	packet_use(pr, packet_set_get(packet_state(pr->rep), pr->set));
+	pr->gone = pr->down = pr->waits = false;
 	if (pr->queue == NULL)
 		return;
 	packet_dev_admit(pr->queue);
 	xk_task_ready(&pr->task);
 }
 
-bool packet_return(struct packet_rep *pr)
+void packet_told(struct xk_vp *vp, void *arg)
+{
+	struct packet_rep *pr = arg;
+
+	(void)vp;
+	xk_store_release(&pr->called, 0u);       /* before the look: what changes later is told again */
+	if (pr->stopped)
+		return;
+	if (xk_load_acquire(&packet_state(pr->rep)->life) != pr->set->life)
+		packet_move(pr);
+	if (xk_load_relaxed(&pr->set->gone) != 0)
+		packet_gone(pr);
+}
+
+/* ---- the one that waits ------------------------------------------------------------------ */
+
+static int is_there(void *ifname)
+{
+	return if_nametoindex(ifname) != 0 ? XK_OK : XK_E_NODEV;
+}
+
+/* A socket of packets costs the kernel much to close, and each VP has one: only where there is an interface. */
+static int packet_reopen(struct xk_rep *r, char *why, size_t n)
+{
+	const struct packet_conf *c = packet_conf(r);
+	int err = xk_netns_do(c->netns, is_there, c->ifname, why, n);
+
+	return err == XK_OK ? packet_dev_again(packet_state(r), c, why, n) : err;
+}
+
+bool packet_look_for(struct packet_rep *pr)
 {
 	struct packet_state *st = packet_state(pr->rep);
-	bool there = false;
+	struct xk_rep *r = pr->rep;
+	char why[320] = "";
+	int err;
 
-	if (!xk_mutex_trylock(&st->lock))
-		return false;
-	there = st->sets != pr->set || packet_reopen(pr->rep);
-	if (there)
-		packet_move(pr);
-	xk_mutex_unlock(&st->lock);
-	return there;
+	xk_count(r->count[N_LOOKED]);
+	err = packet_reopen(r, why, sizeof why);
+	if (err != XK_OK) {
+		packet_say_why(r, err, why);
+		return is_hopeless(err);
+	}
+	xk_count(r->count[N_REATTACHED]);
+	xk_store_relaxed(&st->said_down, 0u);
+	xk_store_relaxed(&st->said_gone, 0u);
+	xk_store_relaxed(&st->said_why, 0u);
+	XK_TRACE(&r->node->log, 2, "interface '%s' is there again", packet_conf(r)->ifname);
+	packet_tell(r->node);
+	return true;
 }

@@ -426,7 +426,7 @@ static const char *const tap_drops[] = {
 	NULL
 };
 static const char *const tap_counts[] = {
-	"read", "written", "device_errors", "super_segments_read", "super_segments_written", "reattached", NULL
+	"read", "written", "device_errors", "super_segments_read", "super_segments_written", "looked_for", "reattached", NULL
 };
 
 const struct xk_proto xk_proto_tap = {

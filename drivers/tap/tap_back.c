@@ -22,8 +22,10 @@ void tap_back(struct xk_timer *t)
 	struct tap_want w = tap_want_of(tap_conf(tr->rep));
 	struct xk_rep *r = tr->rep;
 	char why[256];
-	int err = tap_dev_again(&w, &tap_state(r)->dev, why, sizeof why);
+	int err;
 
+	xk_count(r->count[N_LOOKED]);
+	err = tap_dev_again(&w, &tap_state(r)->dev, why, sizeof why);
 	if (err == XK_OK) {
 		xk_count(r->count[N_REATTACHED]);
 		XK_TRACE(&r->node->log, 2, "the device was made again");

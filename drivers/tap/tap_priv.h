@@ -66,7 +66,7 @@ enum {
 	TAP_DROPS(X)
 #undef X
 };
-enum { N_READ, N_WRITTEN, N_ERRORS, N_SUPER_READ, N_SUPER_WRITTEN, N_REATTACHED };
+enum { N_READ, N_WRITTEN, N_ERRORS, N_SUPER_READ, N_SUPER_WRITTEN, N_LOOKED, N_REATTACHED };
 
 #define TAP_BACK_EVERY (100 * XK_MS)     /* while the device is gone */
 

@@ -82,6 +82,7 @@ static const struct xk_param xdp_params[] = {
 	  "whole 2 MiB", .max = "1GiB"),
 	P(partial, XK_P_ENUM, "auto", "frames whose sender left the checksum to its device: believed, dropped, or not looked "
 	  "for; auto: believed from a veth, else not looked for", .choices = partials),
+	P(reattach, XK_P_BOOL, "false", "when the interface is removed, wait for one of its name, and go on there"),
 	P(crc, XK_P_BOOL, "false", "the interface is hardware that checks a CRC of each frame, and so is what is on its cable"),
 	XK_CLASSIFIER_PARAM(struct xdp_conf, classifier),
 	P(mac, XK_P_MAC, NULL, "our address; unset: the interface's"),

@@ -9,7 +9,8 @@
  * queue has `frames` frames for what comes in and each VP `tx_ring` to send with;
  * which is which follows from a frame's place.  Behind them may lie chunks of the
  * graph's message pool; frames may then begin anywhere, as far as the kernel is concerned.
- * Where the mode is "auto" the best way is tried first, each time from nothing.
+ * Where the mode is "auto" the best way is tried first, each time with sockets from nothing; the program and its map stay.
+ * So they do when the interface was removed and one of its name is opened at the same memory.
  * Invariant: what fails half-way is undone by the one function that closes.
  */
 #include "drivers/xdp/xdp_priv.h"
@@ -96,7 +97,14 @@ static void dev_free(struct xdp_dev *d)
 	xk_free(d);
 }
 
-/* Every frame to its first place: a queue's to its fill ring, a VP's to its list. */
+/* Messages had them, and have them no more. */
+static void are_back(struct xk_qlink *l)
+{
+	for (; l != NULL; l = l->next)
+		xk_container_of(l, struct xdp_frame, link)->lent = false;
+}
+
+/* Every frame to its first place, a queue's to its fill ring, a VP's to its list, but for those that messages have. */
 static void place_frames(struct xdp_dev *d)
 {
 	struct xdp_frame *f = d->frame;
@@ -105,8 +113,13 @@ static void place_frames(struct xdp_dev *d)
 		struct xdp_queue *Q = &d->queue[q];
 		struct xk_qlink *l = NULL;
 
+		are_back(xk_mpsc_take(&Q->back));
+		are_back(Q->rest);
 		for (uint32_t i = 0; i < d->frames; i++, f++) {
 			f->q = Q;
+			f->sent = false;
+			if (f->lent)
+				continue;
 			f->link.next = l;
 			l = &f->link;
 		}
@@ -116,6 +129,7 @@ static void place_frames(struct xdp_dev *d)
 		struct xdp_port *p = xdp_port(d, v % d->nqueues, v);
 
 		p->spare = NULL;
+		(void)xk_mpsc_take(&p->done);
 		for (uint32_t i = 0; i < d->tx_ring; i++, f++) {
 			f->q = p->q;
 			xdp_frame_put(p, f);
@@ -146,7 +160,12 @@ static int umem_new(struct xdp_dev *d, struct xdp_queue *q, char *why, size_t n)
 		.comp_size = power_above((uint32_t)(nframes(d) + d->pool_size / XK_MEM_MEDIUM_SIZE)),
 		.flags = d->pool_size != 0 ? XDP_UMEM_UNALIGNED_CHUNK_FLAG : 0,
 	};
-	int err = xsk_umem__create(&q->umem, d->area, d->area_size, &q->fill, &q->comp, &c);
+	int err;
+
+	/* The library goes on counting from what is there. */
+	memset(&q->fill, 0, sizeof q->fill);
+	memset(&q->comp, 0, sizeof q->comp);
+	err = xsk_umem__create(&q->umem, d->area, d->area_size, &q->fill, &q->comp, &c);
 
 	if (err == 0)
 		return XK_OK;
@@ -196,7 +215,11 @@ static int port_new(struct xdp_dev *d, unsigned q, unsigned vp, const struct way
 		.bind_flags = (uint16_t)(XDP_USE_NEED_WAKEUP | (w->zero ? XDP_ZEROCOPY : XDP_COPY) | (w->pieces ? XDP_PIECES : 0)),
 	};
 	uint32_t queue = d->first_queue + q, key = queue * d->nvps + vp;
-	int fd, err = xsk_socket__create_shared(&p->xsk, d->ifname, queue, Q->umem, &p->rx, &p->tx, &Q->fill, &Q->comp, &c);
+	int fd, err;
+
+	memset(&p->rx, 0, sizeof p->rx);
+	memset(&p->tx, 0, sizeof p->tx);
+	err = xsk_socket__create_shared(&p->xsk, d->ifname, queue, Q->umem, &p->rx, &p->tx, &Q->fill, &Q->comp, &c);
 
 	if (err != 0) {
 		p->xsk = NULL;
@@ -225,9 +248,11 @@ static int sockets_new(struct xdp_dev *d, const struct way *w, char *why, size_t
 
 /* ---- modes ---------------------------------------------------------------------------------------- */
 
-static void dev_undo(struct xdp_dev *d)
+static void sockets_undo(struct xdp_dev *d)
 {
-	xdp_prog_free(d);
+	if (d->link_fd >= 0)
+		close(d->link_fd);
+	d->link_fd = -1;
 	for (unsigned i = 0; d->port != NULL && i < d->nqueues * d->nvps; i++) {
 		if (d->port[i].xsk != NULL)
 			xsk_socket__delete(d->port[i].xsk);
@@ -242,18 +267,18 @@ static void dev_undo(struct xdp_dev *d)
 
 static int dev_try(struct xdp_dev *d, const struct way *w, char *why, size_t n)
 {
-	int err = xdp_prog_new(d, why, n);
+	int err = d->prog_fd < 0 ? xdp_prog_new(d, why, n) : XK_OK;
 
-	if (err == XK_OK)
+	if (err != XK_OK)
+		xdp_prog_free(d);
+	else
 		err = sockets_new(d, w, why, n);
 	if (err == XK_OK) {
 		place_frames(d);
 		err = xdp_prog_attach(d, w->native, why, n);
 	}
-	if (err != XK_OK) {
-		dev_undo(d);
-		memset(d->port, 0, ports_bytes(d));
-	}
+	if (err != XK_OK)
+		sockets_undo(d);
 	return err;
 }
 
@@ -264,12 +289,12 @@ static bool hopeless(int err)
 	       err == -ENODEV || err == -EAFNOSUPPORT;
 }
 
-/* The kernel lets go of a queue some time after its last socket is closed. */
+/* The kernel lets go of a queue some time after its last socket is closed.  Who looks again later need not wait. */
 static int dev_try_patiently(struct xdp_dev *d, const struct way *w, char *why, size_t n)
 {
 	int err = dev_try(d, w, why, n);
 
-	for (unsigned i = 0; err == -EBUSY && i < 50; i++) {
+	for (unsigned i = 0; err == -EBUSY && i < 50 && !d->again; i++) {
 		(void)usleep(20000);
 		err = dev_try(d, w, why, n);
 	}
@@ -309,7 +334,7 @@ static int dev_make(void *arg)
 	struct xdp_dev *d = o->d;
 	int err = xdp_learn(d, o->c, o->why, o->n);
 
-	if (err == XK_OK)
+	if (err == XK_OK && !d->again)
 		err = dev_memory(d, o->why, o->n);
 	if (err == XK_OK)
 		err = xdp_watch_open(d, o->why, o->n);
@@ -360,25 +385,44 @@ int xdp_dev_open(const struct xk_node *node, struct xdp_dev **out, char *why, si
 		xk_mempool_give(node->graph->vps->pool, d->frame_size <= 2048 ? XK_MEM_MEDIUM : XK_MEM_LARGE,
 				(char *)d->area + d->pool_at, d->pool_size / XK_MEM_CHUNK);
 	}
+	d->again = true;
 	*out = d;
 	return XK_OK;
+}
+
+void xdp_dev_tear(struct xdp_dev *d)
+{
+	sockets_undo(d);
+	if (d->watch_fd >= 0)
+		close(d->watch_fd);
+	d->watch_fd = -1;
+	for (size_t i = 0; d->given && i < d->pool_size / XDP_HELD; i++)
+		if (d->held[i] != NULL) {
+			xk_msg_free(d->held[i]);
+			d->held[i] = NULL;
+		}
+}
+
+int xdp_dev_again(struct xdp_dev *d, const struct xdp_conf *c, char *why, size_t n)
+{
+	struct opening o = { d, c, why, n };
+	int err = dev_make(&o);
+
+	if (err != XK_OK)
+		xdp_dev_tear(d);
+	return err;
 }
 
 void xdp_dev_shut(struct xdp_dev *d)
 {
 	if (d == NULL || d->closed)
 		return;
-	dev_undo(d);
-	if (d->watch_fd >= 0)
-		close(d->watch_fd);
-	d->watch_fd = -1;
+	xdp_dev_tear(d);
+	xdp_prog_free(d);
 	d->closed = true;
 	d->left = 1;                                     /* xdp_dev_close */
 	for (unsigned i = 0; d->port != NULL && i < d->nqueues * d->nvps; i++)
 		d->left += d->port[i].lent - d->port[i].freed;
-	for (size_t i = 0; d->given && i < d->pool_size / XDP_HELD; i++)
-		if (d->held[i] != NULL)
-			xk_msg_free(d->held[i]);
 }
 
 void xdp_dev_close(struct xdp_dev *d)

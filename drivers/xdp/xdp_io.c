@@ -3,7 +3,8 @@
  * xdp_io.c - the driver's operations: sessions, control, and its life.
  *
  * The device is opened with the node, before any VP runs, and every VP then has a
- * socket of its own at every queue; it reads all of them and sends through one.
+ * socket of its own at every queue; it reads all of them and sends through one.  Where it is waited for, an interface
+ * that was removed comes back with other sockets (xdp_back.c).
  * Invariant: after rep_stop nothing is made ready and nothing is sent, but messages that
  * were lent frames may still be freed.
  */
@@ -79,6 +80,7 @@ static int io_rep_init(struct xk_rep *r)
 		/* Next to whatever made it ready, and never left for a sleep. */
 		xk_task_input(&p->tail, NULL);
 	}
+	xdp_back_init(d, r);
 	return XK_OK;
 }
 

@@ -101,9 +101,35 @@ static int bring_up(struct xdp_dev *d, int sock, char *why, size_t n)
 	return err == 0 ? XK_OK : xdp_fail(err, "cannot bring up ", d->ifname, why, n);
 }
 
-static int learn_on(struct xdp_dev *d, const struct xdp_conf *c, int sock, char *why, size_t n)
+/* The graph goes on with what it was told: is this interface such a one? */
+static int learn_again(const struct xdp_dev *d, int sock, int mtu, char *why, size_t n)
+{
+	unsigned has = count_queues(d, sock), needs = d->first_queue + d->nqueues;
+
+	if (has >= needs && mtu >= 0 && (uint32_t)mtu >= d->mtu)
+		return XK_OK;
+	snprintf(why, n, "%s has %u receive queues and an MTU of %d; the graph goes on with %u queues and an MTU of %u", d->ifname,
+		 has, mtu, needs, d->mtu);
+	return XK_E_RANGE;
+}
+
+static int learn_first(struct xdp_dev *d, const struct xdp_conf *c, int sock, char *why, size_t n)
 {
 	struct ethtool_drvinfo drv = { .cmd = ETHTOOL_GDRVINFO };
+	int err;
+
+	d->partial = (uint8_t)c->partial;
+	if (c->partial == XDP_SUMS_AUTO) {
+		bool veth = ask(d, sock, SIOCETHTOOL, &drv) == 0 && strcmp(drv.driver, "veth") == 0;
+
+		d->partial = veth ? XDP_SUMS_ACCEPT : XDP_SUMS_OFF;
+	}
+	err = choose_frame_size(d, why, n);
+	return err == XK_OK ? choose_queues(d, c, sock, why, n) : err;
+}
+
+static int learn_on(struct xdp_dev *d, const struct xdp_conf *c, int sock, char *why, size_t n)
+{
 	uint8_t mac[6];
 	int mtu = 0, err = ask(d, sock, SIOCGIFMTU, &mtu);
 
@@ -113,17 +139,11 @@ static int learn_on(struct xdp_dev *d, const struct xdp_conf *c, int sock, char 
 		return xdp_fail(err, "cannot ask interface ", d->ifname, why, n);
 	if (c->crc && xk_edge_crc_fault(sock, d->ifname, why, n))
 		return XK_E_INVAL;
-	d->mtu = (uint32_t)mtu;
-	memcpy(d->mac, memcmp(c->mac, (uint8_t[6]){ 0 }, 6) == 0 ? mac : c->mac, 6);
-	d->partial = (uint8_t)c->partial;
-	if (c->partial == XDP_SUMS_AUTO) {
-		bool veth = ask(d, sock, SIOCETHTOOL, &drv) == 0 && strcmp(drv.driver, "veth") == 0;
-
-		d->partial = veth ? XDP_SUMS_ACCEPT : XDP_SUMS_OFF;
+	if (!d->again) {
+		d->mtu = (uint32_t)mtu;
+		memcpy(d->mac, memcmp(c->mac, (uint8_t[6]){ 0 }, 6) == 0 ? mac : c->mac, 6);
 	}
-	err = choose_frame_size(d, why, n);
-	if (err == XK_OK)
-		err = choose_queues(d, c, sock, why, n);
+	err = d->again ? learn_again(d, sock, mtu, why, n) : learn_first(d, c, sock, why, n);
 	return err == XK_OK ? bring_up(d, sock, why, n) : err;
 }
 

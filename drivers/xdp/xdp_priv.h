@@ -8,6 +8,7 @@
  * as one batch takes; nobody waits for it (see xdp_queue.c).
  * The UMEM is the frames and, behind them, chunks of the message pool: what lies there is sent
  * from there, and its message held until the kernel is through with it.
+ * While the interface is away no VP touches a ring, and one of them has all of the device to itself (xdp_back.c).
  * Invariant: a frame of the UMEM is in exactly one of these places: a ring shared
  * with the kernel, the kernel, a message that was lent it, a VP's own list, `back`, `rest` or `done`.
  */
@@ -18,6 +19,7 @@
 #include "runtime/classify/xk_classify.h"
 #include "runtime/classify/xk_ebpf.h"
 #include "runtime/upi/xk_proto.h"
+#include "runtime/vp/xk_call.h"
 #include "runtime/vp/xk_task.h"
 #include "runtime/vp/xk_timer.h"
 
@@ -30,7 +32,7 @@ enum xdp_partial { XDP_SUMS_AUTO, XDP_SUMS_ACCEPT, XDP_SUMS_DROP, XDP_SUMS_OFF }
 struct xdp_conf {
 	char    *ifname, *netns;
 	unsigned mode, partial, classifier;
-	bool     crc;
+	bool     crc, reattach;
 	uint64_t queue, queues, frames, rx_ring, tx_ring, lend, buffers, coalesce;
 	uint8_t  mac[6];
 };
@@ -55,7 +57,7 @@ enum {
 #define XDP_COUNTS(X) \
 	X(READ, "read") X(WRITTEN, "written") X(LENT, "lent") X(PARTIAL, "partial_accepted") \
 	X(ERRORS, "device_errors") X(FULL, "fill_ring_full") X(SUPER, "super_segments_cut") \
-	X(LONG, "long_frames") X(UNCOPIED, "sent_without_copy") \
+	X(LONG, "long_frames") X(UNCOPIED, "sent_without_copy") X(LOOKED, "looked_for") X(REATTACHED, "reattached") \
 	X(K_DROPPED, "kernel_dropped") X(K_RING, "rx_ring_full") X(K_FILL, "fill_ring_empty")
 enum {
 #define X(id, text) N_##id,
@@ -78,6 +80,7 @@ struct xdp_frame {
 	struct xk_qlink   link;
 	struct xdp_queue *q;
 	bool              sent;          /* a received one, with the kernel to be sent */
+	bool              lent;          /* a message had it, and whoever tends its queue has not seen it since */
 };
 
 /* One VP's socket at one queue of the device. */
@@ -96,12 +99,15 @@ struct xdp_port {
 	bool              again;         /* the device did not take all that was shown */
 	bool              uncopied;      /* sent without a copy, and nobody has looked yet whether it is back */
 	bool              over;          /* stopped: no task is made ready any more */
+	bool              away;          /* the interface is away: neither the socket nor a ring is touched */
 	/* A received frame in pieces, see xdp_train.c: its last has not come; one of it is lost. */
 	bool              in_train, broken;
 	bool              asked, takes_long; /* has who is above been asked; does it take long frames */
 	struct xk_msg    *train, *train_last;
 	uint64_t          lent, freed;   /* frames given to messages here; come back here */
 	const uint32_t   *fill_taken;    /* the kernel's count of frames taken from the queue's fill ring */
+	struct xk_call    call;          /* at the first queue: what became of the interface, posted when `called` was clear */
+	uint32_t          called;
 	struct xk_timer   look;          /* to ask what became of the interface and of frames */
 	bool              looking;       /* it is set */
 	/* How fast frames come, see rx_pace: those since then, found so often after nothing; no naps so many times,
@@ -156,6 +162,10 @@ struct xdp_dev {
 	int               map_fd, prog_fd, link_fd, watch_fd;
 	struct xk_timer   watch;         /* of VP 0, whose replica is rep */
 	struct xk_rep    *rep;
+	uint32_t          inside;        /* VPs that touch rings; once the interface is gone they leave */
+	bool              torn;          /* they have, and nothing of the old interface is left */
+	bool              again;         /* opened once: what was learnt of the interface stays */
+	bool              said;          /* why there is none yet */
 	/* While opening: what the program is made of, NULL to leave the choice of the VP to
 	 * the runtime; then whether it was. */
 	const struct xk_pattern *pattern;
@@ -249,6 +259,12 @@ int  xdp_dev_open(const struct xk_node *node, struct xdp_dev **d, char *why, siz
 /* Lets go of the interface and of messages that were being sent; the first time it is called.  Inside a VP, or
  * before any ran. */
 void xdp_dev_shut(struct xdp_dev *d);
+/* Inside a VP, no other touches a ring: lets go of the interface that is gone, and of messages that were being sent;
+ * xdp_dev_again is to follow. */
+void xdp_dev_tear(struct xdp_dev *d);
+/* The same: opens the interface that has the name now.  On failure negative and a sentence in why[n], and nothing
+ * has changed. */
+int  xdp_dev_again(struct xdp_dev *d, const struct xdp_conf *c, char *why, size_t n);
 /* The same; the frames' memory stays until the last lent one is back. */
 void xdp_dev_close(struct xdp_dev *d);
 /* A lent frame has come back after the device was closed. */
@@ -258,7 +274,8 @@ void xdp_dev_late(struct xdp_dev *d);
 
 /* A sentence for a system call's failure; returns err. */
 int  xdp_fail(int err, const char *what, const char *of, char *why, size_t n);
-/* Fills in what there is to know, and brings the interface up. */
+/* Fills in what there is to know, and brings the interface up; again: what the graph was told of it stays, and must
+ * fit. */
 int  xdp_learn(struct xdp_dev *d, const struct xdp_conf *c, char *why, size_t n);
 
 /* ---- xdp_prog.c: the program and its place at the interface, in its namespace --------- */
@@ -269,6 +286,8 @@ int  xdp_prog_new(struct xdp_dev *d, char *why, size_t n);
 int  xdp_prog_alone(const struct xdp_dev *d, char *why, size_t n);
 /* d->link_fd: while it is open the program is attached, however this process ends. */
 int  xdp_prog_attach(struct xdp_dev *d, bool native, char *why, size_t n);
+/* Is it there no more: the interface gone, or somebody has taken the program away? */
+bool xdp_prog_gone(const struct xdp_dev *d);
 void xdp_prog_free(struct xdp_dev *d);
 
 /* ---- xdp_queue.c: the frames' way back; inside the port's VP --------------------------- */
@@ -325,6 +344,18 @@ int  xdp_watch_open(struct xdp_dev *d, char *why, size_t n);
 /* Inside the first VP. */
 void xdp_watch_start(struct xdp_dev *d, struct xk_rep *r);
 void xdp_watch_stop(struct xdp_dev *d);
+
+/* ---- xdp_back.c: an interface that was removed is there again -------------------------------- */
+
+#define XDP_BACK_EVERY (100 * XK_MS)     /* while it is away */
+
+static inline const struct xdp_conf *xdp_conf(const struct xk_rep *r) { return r->conf; }
+/* Before any VP runs. */
+void xdp_back_init(struct xdp_dev *d, struct xk_rep *r);
+/* Inside the first VP, which the interface is gone for: tells the others. */
+void xdp_back_wait(struct xdp_dev *d);
+/* The same, from time to time: false, it has not come back and will not. */
+bool xdp_back_look(struct xdp_dev *d);
 
 #endif
 #endif

@@ -199,14 +199,20 @@ int xdp_prog_attach(struct xdp_dev *d, bool native, char *why, size_t n)
 	return prog_fail(d->link_fd, "cannot attach the XDP program", why, n);
 }
 
+bool xdp_prog_gone(const struct xdp_dev *d)
+{
+	struct bpf_link_info info = { .id = 0 };
+	uint32_t len = sizeof info;
+
+	return bpf_obj_get_info_by_fd(d->link_fd, &info, &len) == 0 && info.xdp.ifindex != d->ifindex;
+}
+
 void xdp_prog_free(struct xdp_dev *d)
 {
-	if (d->link_fd >= 0)
-		close(d->link_fd);
 	if (d->prog_fd >= 0)
 		close(d->prog_fd);
 	if (d->map_fd >= 0)
 		close(d->map_fd);
-	d->link_fd = d->prog_fd = d->map_fd = -1;
+	d->prog_fd = d->map_fd = -1;
 	xk_ebpf_unfollow(&d->flows);
 }

@@ -42,9 +42,12 @@ void xdp_queue_fill(struct xdp_queue *q, struct xk_qlink *l)
 {
 	uint32_t at, n = 0;
 
-	for (; l != NULL && xsk_ring_prod__reserve(&q->fill, 1, &at) == 1; l = l->next, n++)
-		*xsk_ring_prod__fill_addr(&q->fill, at) =
-			xdp_frame_addr(q->dev, xk_container_of(l, struct xdp_frame, link));
+	for (; l != NULL && xsk_ring_prod__reserve(&q->fill, 1, &at) == 1; l = l->next, n++) {
+		struct xdp_frame *f = xk_container_of(l, struct xdp_frame, link);
+
+		f->lent = false;
+		*xsk_ring_prod__fill_addr(&q->fill, at) = xdp_frame_addr(q->dev, f);
+	}
 	q->rest = l;
 	xdp_to_kernel(q);
 	xsk_ring_prod__submit(&q->fill, n);

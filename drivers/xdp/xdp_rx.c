@@ -64,6 +64,10 @@ void xdp_rx_release(void *arg)
 	}
 	p = xdp_port(q->dev, q->no, xk_vp_self->no);
 	p->freed++;
+	if (XK_UNLIKELY(p->away)) {
+		(void)xk_mpsc_push(&q->back, &f->link, &f->link);
+		return;
+	}
 	xdp_frame_free(p, f);
 	if (p->nback != 0 && !p->over)
 		xk_task_ready(&p->tail);
@@ -74,6 +78,7 @@ static struct xk_msg *rx_lend(struct xdp_port *p, struct xdp_frame *f, void *byt
 	struct xk_msg *m = xk_msg_new_extern(bytes, len, xdp_rx_release, f);
 
 	if (m != NULL) {
+		f->lent = true;
 		p->lent++;
 		xk_count(p->rep->count[N_LENT]);
 	}
@@ -159,7 +164,7 @@ void xdp_rx_stats(struct xdp_port *p)
 	struct xk_rep *r = p->rep;
 	socklen_t len = sizeof s;
 
-	if (getsockopt(xsk_socket__fd(p->xsk), SOL_XDP, XDP_STATISTICS, &s, &len) != 0)
+	if (p->away || getsockopt(xsk_socket__fd(p->xsk), SOL_XDP, XDP_STATISTICS, &s, &len) != 0)
 		return;
 	if (s.rx_dropped != p->seen.rx_dropped && s.rx_fill_ring_empty_descs == p->seen.rx_fill_ring_empty_descs)
 		XK_TRACE(&r->node->log, p->seen.rx_dropped ? 4 : 2, "%llu frames were longer than %u bytes and dropped: turn off what joins segments at "

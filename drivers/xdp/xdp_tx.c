@@ -93,8 +93,8 @@ static bool tx_refuse(struct xdp_port *p, struct xk_msg *m)
 
 	if (XK_UNLIKELY(m->tot > d->mtu + ETH_HEADER && !(m->flags & XK_MSG_SUPER)))
 		xk_drop(p->rep, XDP_DROP_TOO_LONG, m);
-	else if (XK_UNLIKELY(link != XDP_UP))
-		xk_drop(p->rep, link == XDP_GONE ? XDP_DROP_GONE : XDP_DROP_DOWN, m);
+	else if (XK_UNLIKELY((link | p->away) != XDP_UP))
+		xk_drop(p->rep, link == XDP_GONE || p->away ? XDP_DROP_GONE : XDP_DROP_DOWN, m);
 	else
 		return false;
 	return true;
@@ -221,6 +221,7 @@ static bool tx_returned(struct xdp_port *p, struct xk_msg *m)
 		memcpy(b, m->data, m->len);
 	*xsk_ring_prod__tx_desc(&p->tx, at) = (struct xdp_desc){ .addr = (uint64_t)(b - (uint8_t *)d->area), .len = m->tot };
 	f->sent = true;
+	f->lent = false;
 	p->uncopied = true;
 	/* The message lets go of it. */
 	xk_msg_extern(x)->release = NULL;

@@ -6,9 +6,9 @@
  * readable.  So a timer of the first VP looks twice a second at a netlink socket on
  * which the kernel says what becomes of interfaces, and notes it where all VPs see
  * it.  When the kernel had more to say than fits, the state is
- * asked for.
- * Invariant: once gone, always gone: an interface that comes back has another
- * number.
+ * asked for.  The same timer looks whether the program is still there, which somebody may have taken away: then
+ * nothing comes any more either.
+ * Invariant: once gone, always gone: an interface that comes back has another number, and another netlink socket.
  */
 #include "drivers/xdp/xdp_priv.h"
 #include "runtime/upi/xk_node.h"
@@ -53,11 +53,15 @@ static void watch_say(struct xdp_dev *d, enum xdp_link now)
 	if (d->link == now || d->link == XDP_GONE)
 		return;
 	xk_store_relaxed(&d->link, now);
-	if (now == XDP_GONE) {
-		xk_count(d->rep->count[N_ERRORS]);
+	XK_TRACE(&d->rep->node->log, now == XDP_GONE ? 1 : 2, "interface %s %s%s", d->ifname, said[now],
+		 now == XDP_GONE && xdp_conf(d->rep)->reattach ? ": one of its name is waited for" : "");
+	if (now != XDP_GONE)
+		return;
+	xk_count(d->rep->count[N_ERRORS]);
+	if (xdp_conf(d->rep)->reattach)
+		xdp_back_wait(d);
+	else
 		xk_node_failed(d->rep->node, "its interface is gone");
-	}
-	XK_TRACE(&d->rep->node->log, now == XDP_GONE ? 1 : 2, "interface %s %s", d->ifname, said[now]);
 }
 
 static void watch_one(struct xdp_dev *d, const struct nlmsghdr *h)
@@ -77,9 +81,8 @@ static void watch_one(struct xdp_dev *d, const struct nlmsghdr *h)
 	watch_say(d, h->nlmsg_type == RTM_DELLINK ? XDP_GONE : i->ifi_flags & IFF_UP ? XDP_UP : XDP_DOWN);
 }
 
-static void watch_look(struct xk_timer *t)
+static void watch_read(struct xdp_dev *d)
 {
-	struct xdp_dev *d = xk_container_of(t, struct xdp_dev, watch);
 	_Alignas(struct nlmsghdr) char b[16384];
 	ssize_t n;
 
@@ -91,8 +94,23 @@ static void watch_look(struct xk_timer *t)
 		for (struct nlmsghdr *h = (struct nlmsghdr *)(void *)b; NLMSG_OK(h, n); h = NLMSG_NEXT(h, n))
 			watch_one(d, h);
 	}
+}
+
+static void watch_look(struct xk_timer *t)
+{
+	struct xdp_dev *d = xk_container_of(t, struct xdp_dev, watch);
+
+	if (d->link != XDP_GONE) {
+		watch_read(d);
+		if (d->link == XDP_UP && xdp_prog_gone(d))
+			watch_say(d, XDP_GONE);
+	} else if (!xdp_back_look(d)) {
+		return;
+	}
 	if (d->link != XDP_GONE)
 		xk_timer_set(d->rep->wheel, t, xk_vp_now() + WATCH_EVERY);
+	else if (xdp_conf(d->rep)->reattach)
+		xk_timer_set(d->rep->wheel, t, xk_vp_now() + XDP_BACK_EVERY);
 }
 
 void xdp_watch_start(struct xdp_dev *d, struct xk_rep *r)

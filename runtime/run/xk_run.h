@@ -95,7 +95,7 @@ struct xk_run_heat_sum { uint64_t all, most; unsigned rows, alone; };
 void xk_run_heat_sum(const struct xk_run_heat *h, struct xk_run_heat_sum *out);
 
 enum xk_run_end { XK_RUN_DURATION, XK_RUN_FINISHED, XK_RUN_STOPPED, XK_RUN_MESSAGES, XK_RUN_IDLE, XK_RUN_CUT_OFF,
-		  XK_RUN_GAVE_UP,          /* a node did; told in the errors */
+		  XK_RUN_GAVE_UP,          /* a node did, see xk_graph_gave_up */
 		  XK_RUN_DRY,              /* memory is out, and so no application goes on; told in the errors */
 		  XK_RUN_GOES_ON };
 

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xdp_back.c - an interface that was removed is there again, perhaps another one of its name.
+ *
+ * The first VP, which watches the interface, tells all others when it is gone: each lets go of the rings, of what it had
+ * to send and of what it had read a part of.  When all have, the first one closes the sockets, and looks from time to
+ * time for an interface of the name.  Where there is one it makes sockets at the same memory, of which all frames are
+ * free but those that messages still have, which come back when these are freed, and tells the others again.
+ * Nothing above notices but that frames were lost: the station keeps its address and its MTU.
+ * Invariant: what all VPs share of the device is changed only while none is inside.
+ */
+#include "drivers/xdp/xdp_priv.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/vp/xk_vp.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+
+#include "drivers/common/netns.h"
+
+/* ---- each VP ------------------------------------------------------------------------- */
+
+static void port_leave(struct xdp_port *p)
+{
+	xdp_train_forget(p);
+	xdp_give_back(p);                        /* of those, some were lent */
+	xk_task_nap(&p->task, 0);
+	xk_task_park(&p->task);
+	xk_task_park(&p->tail);
+	p->task.fd = -1;
+	xk_timer_cancel(p->rep->wheel, &p->look);
+	p->looking = false;
+	/* All but what messages have is given out anew. */
+	p->spare = NULL;
+	p->unsent = 0;
+	p->again = p->uncopied = false;
+	p->away = true;
+}
+
+static void port_enter(struct xdp_port *p)
+{
+	p->away = false;
+	p->seen = (struct xdp_statistics){ .rx_dropped = 0 };
+	p->fill_taken = p->q->fill.consumer;
+	p->task.fd = xsk_socket__fd(p->xsk);
+	xk_task_ready(&p->task);
+}
+
+/* Inside the VP of p, its first queue's port. */
+static void back_told(struct xk_vp *vp, void *arg)
+{
+	struct xdp_port *p = arg;
+	struct xdp_dev *d = p->q->dev;
+	bool gone;
+
+	xk_store_release(&p->called, 0u);        /* before the look: what changes later is told again */
+	gone = xk_load_acquire(&d->link) == XDP_GONE;
+	if (p->over || gone == p->away)
+		return;
+	for (unsigned q = 0; q < d->nqueues; q++) {
+		if (gone)
+			port_leave(xdp_port(d, q, vp->no));
+		else
+			port_enter(xdp_port(d, q, vp->no));
+	}
+	(void)xk_atomic_add(&d->inside, gone ? (uint32_t)-1 : 1u);
+}
+
+static void tell_all(struct xdp_dev *d)
+{
+	for (unsigned v = 0; v < d->nvps; v++) {
+		struct xdp_port *p = xdp_port(d, 0, v);
+
+		if (xk_atomic_xchg(&p->called, 1u) == 0)
+			xk_vp_call_async(p->rep->vp, &p->call);
+	}
+}
+
+void xdp_back_init(struct xdp_dev *d, struct xk_rep *r)
+{
+	struct xdp_port *p = xdp_port(d, 0, r->vp->no);
+
+	p->call = (struct xk_call){ .fn = back_told, .arg = p };
+	d->inside++;
+}
+
+/* ---- the first one ----------------------------------------------------------------------- */
+
+void xdp_back_wait(struct xdp_dev *d)
+{
+	d->torn = d->said = false;
+	tell_all(d);
+}
+
+struct looking { struct xdp_dev *d; const struct xdp_conf *c; char *why; size_t n; };
+
+/* In the interface's namespace.  Whether there is one of the name costs little, all else much. */
+static int back_open(void *arg)
+{
+	struct looking *l = arg;
+
+	return if_nametoindex(l->c->ifname) == 0 ? XK_E_NODEV : xdp_dev_again(l->d, l->c, l->why, l->n);
+}
+
+/* Waiting does not help against these. */
+static bool is_hopeless(int err)
+{
+	return err == -EPERM || err == -EACCES || err == -EAFNOSUPPORT;
+}
+
+static bool back_failed(struct xdp_dev *d, int err, const char *why)
+{
+	if (err != XK_E_NODEV && !d->said) {
+		XK_TRACE(&d->rep->node->log, 1, "%s", why);
+		d->said = true;
+	}
+	if (is_hopeless(err))
+		xk_node_failed(d->rep->node, "its interface was removed and cannot be opened again");
+	return !is_hopeless(err);
+}
+
+bool xdp_back_look(struct xdp_dev *d)
+{
+	const struct xdp_conf *c = xdp_conf(d->rep);
+	char why[512] = "";
+	struct looking l = { d, c, why, sizeof why };
+	int err;
+
+	if (xk_load_acquire(&d->inside) != 0)
+		return true;
+	if (!d->torn)
+		xdp_dev_tear(d);
+	d->torn = true;
+	xk_count(d->rep->count[N_LOOKED]);
+	err = xk_netns_do(c->netns, back_open, &l, why, sizeof why);
+	if (err != XK_OK)
+		return back_failed(d, err, why);
+	xk_count(d->rep->count[N_REATTACHED]);
+	XK_TRACE(&d->rep->node->log, 2, "interface %s is there again", d->ifname);
+	xk_store_release(&d->link, (uint32_t)XDP_UP);
+	tell_all(d);
+	return true;
+}

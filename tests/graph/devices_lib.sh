@@ -41,7 +41,7 @@ has_driver() {
 	tap) [ -c /dev/net/tun ] || why_not="needs /dev/net/tun" ;;
 	xdp)
 		link_up
-		"$top_builddir/vp-run" -d 1ms "$tmp/dev.lua" driver=xdp 2>"$tmp/xdp.err" ||
+		"$top_builddir/vp-run" -d 1ms "$tmp/dev.lua" driver=xdp >"$tmp/xdp.out" 2>"$tmp/xdp.err" ||
 			why_not=$(grep -e 'built without AF_XDP' -e 'needs Linux 5.11' -e 'not permitted' "$tmp/xdp.err" | head -n 1)
 		link_gone
 		;;

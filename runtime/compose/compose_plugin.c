@@ -270,6 +270,13 @@ static int add(const struct xk_plugin *x, const char *file, char *why, size_t n)
 	return XK_OK;
 }
 
+int plugin_take(const struct xk_plugin *x, const char *file, bool renew, char *why, size_t n)
+{
+	int err = look(x, renew, why, n);
+
+	return err == XK_OK ? add(x, file, why, n) : err;
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* What the linker says, without the name that it begins with. */
@@ -327,8 +334,8 @@ static int load_file(const char *file, bool renew, char *why, size_t n)
 		err = proto_no(why, n, "is no plug-in of xkvp: it has no XK_PLUGIN(...)");
 	else if (known(x))
 		return XK_OK;
-	else if ((err = look(x, renew, why, n)) == XK_OK)
-		err = add(x, file, why, n);
+	else
+		err = plugin_take(x, file, renew, why, n);
 	if (err != XK_OK)
 		(void)dlclose(h);
 	return err;

@@ -283,5 +283,8 @@ const char *check_offers(const struct xk_spec *s, const struct spec_node *n);
 
 /* Why one cannot be used; XK_E_INVAL. */
 int proto_no(char *why, size_t n, const char *fmt, ...) XK_PRINTF(3, 4);
+/* All that an object brings is in the table from now on, or nothing; see xk_plugin_load and xk_plugin_renew. */
+struct xk_plugin;
+int plugin_take(const struct xk_plugin *x, const char *file, bool renew, char *why, size_t n);
 
 #endif

@@ -347,11 +347,5 @@ void mut_counts_read(struct mut_counts *c)
 
 uint64_t mut_buffers(void)
 {
-	struct xk_mem_stats s[XK_MEM_CLASSES];
-	uint64_t n = 0;
-
-	xk_mempool_stats(mut_f.g->vps->pool, s);
-	for (unsigned i = 0; i < XK_MEM_CLASSES; i++)
-		n += s[i].outstanding;
-	return n;
+	return pf_buffers(&mut_f);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "runtime/base/xk_param_value.h"
+#include "runtime/mem/xk_mem.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_part.h"
@@ -459,6 +460,17 @@ uint64_t pf_count(struct pf *f, const char *name, const char *counter)
 	for (unsigned vp = 0; vp < f->g->vps->nvps; vp++)
 		sum += n->rep[vp]->count[i];
 	return sum;
+}
+
+uint64_t pf_buffers(struct pf *f)
+{
+	struct xk_mem_stats s[XK_MEM_CLASSES];
+	uint64_t n = 0;
+
+	xk_mempool_stats(f->g->vps->pool, s);
+	for (unsigned i = 0; i < XK_MEM_CLASSES; i++)
+		n += s[i].outstanding;
+	return n;
 }
 
 uint64_t pf_sessions(struct pf *f, const char *name)

@@ -131,6 +131,8 @@ void pf_push_super(struct pf *f, struct xk_sess *s, const void *bytes, uint32_t 
 uint64_t pf_drops(struct pf *f, const char *name, const char *reason);
 /* The same for its counters. */
 uint64_t pf_count(struct pf *f, const char *name, const char *counter);
+/* Buffers of messages that are out. */
+uint64_t pf_buffers(struct pf *f);
 /* Live sessions of `name` over all VPs. */
 uint64_t pf_sessions(struct pf *f, const char *name);
 

@@ -78,6 +78,12 @@ static bool is_single(enum xk_ptype t)
 	return xk_param_type_size(t, &align) != 0 && t != XK_P_ENUM && t != XK_P_LIST && t != XK_P_MAP;
 }
 
+/* What has no memory of its own. */
+static bool is_scalar(enum xk_ptype t)
+{
+	return t != XK_P_TEXT && t != XK_P_LIST && t != XK_P_MAP;
+}
+
 /* A limit as a user would write it. */
 static bool bad_limit(const struct xk_param *p, const char *text, char *why, size_t n)
 {
@@ -90,9 +96,21 @@ static bool bad_limit(const struct xk_param *p, const char *text, char *why, siz
 	return text != NULL && xk_param_parse_as(p->type, text, false, &v, why, n) != XK_OK;
 }
 
+/* One before q that lies in its bytes; NULL: there is none. */
+static const struct xk_param *in_the_bytes_of(const struct xk_proto *p, const struct xk_param *q)
+{
+	size_t align, size = xk_param_type_size(q->type, &align);
+
+	for (const struct xk_param *r = p->params; r != q; r++)
+		if (r->offset < q->offset + size && q->offset < r->offset + xk_param_type_size(r->type, &align))
+			return r;
+	return NULL;
+}
+
 static int param_fault(const struct xk_proto *p, const struct xk_param *q, char *why, size_t n)
 {
 	size_t align, size = xk_param_type_size(q->type, &align);
+	const struct xk_param *other;
 	char more[128];
 
 	if (q->doc == NULL || q->doc[0] == '\0')
@@ -108,10 +126,15 @@ static int param_fault(const struct xk_proto *p, const struct xk_param *q, char 
 	if (((q->type == XK_P_LIST || q->type == XK_P_MAP) && !is_single(q->elem)) ||
 	    (q->type == XK_P_MAP && !is_single(q->key)))
 		return proto_no(why, n, "has a parameter '%s' of what can stand in no list or map", q->name);
+	if ((q->flags & (XK_PF_UNSET | XK_PF_LIVE)) && !is_scalar(q->type))
+		return proto_no(why, n, "has a parameter '%s' that may be unset, or change, and is no scalar", q->name);
 	if ((q->type == XK_P_ENUM) != (q->choices != NULL))
 		return proto_no(why, n, "has a parameter '%s' with choices and no enum, or without", q->name);
 	if (bad_limit(q, q->min, more, sizeof more) || bad_limit(q, q->max, more, sizeof more))
 		return proto_no(why, n, "has a parameter '%s' whose limit %s", q->name, more);
+	other = in_the_bytes_of(p, q);
+	if (other != NULL)
+		return proto_no(why, n, "has parameters '%s' and '%s' in the same bytes", other->name, q->name);
 	if (xk_param_find_in(p->params, q->group, q->name) != q)
 		return proto_no(why, n, "has two parameters '%s'", q->name);
 	return XK_OK;

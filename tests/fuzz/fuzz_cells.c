@@ -41,21 +41,35 @@ static struct {
 	unsigned nup;
 } model;
 
+/* What each byte does to the remainders of HEC and CRC-32, bit by bit. */
+static uint8_t hec_byte[256];
+static uint32_t crc_byte[256];
+
+static void remainders_make(void)
+{
+	for (uint32_t byte = 0; byte < 256; byte++) {
+		uint32_t hec = byte, crc = byte << 24;
+
+		for (unsigned bit = 0; bit < 8; bit++) {
+			hec = (hec << 1) ^ (hec >> 7 ? 0x107u : 0);
+			crc = (crc << 1) ^ (crc >> 31 ? 0x04c11db7u : 0);
+		}
+		hec_byte[byte] = (uint8_t)hec;
+		crc_byte[byte] = crc;
+	}
+}
+
 static uint8_t hec_of(const uint8_t *h)
 {
-	unsigned r = 0;
-
-	for (unsigned bit = 0; bit < 32; bit++)
-		r = (r << 1) ^ ((r >> 7 ^ (h[bit / 8] >> (7 - bit % 8) & 1u)) & 1u ? 0x107u : 0);
-	return (uint8_t)r ^ 0x55;
+	return hec_byte[hec_byte[hec_byte[hec_byte[h[0]] ^ h[1]] ^ h[2]] ^ h[3]] ^ 0x55;
 }
 
 static uint32_t crc_of(const uint8_t *p, uint32_t n)
 {
 	uint32_t r = ~0u;
 
-	for (uint32_t bit = 0; bit < n * 8; bit++)
-		r = (r << 1) ^ ((r >> 31 ^ (p[bit / 8] >> (7 - bit % 8) & 1u)) & 1u ? 0x04c11db7u : 0);
+	for (uint32_t i = 0; i < n; i++)
+		r = (r << 8) ^ crc_byte[r >> 24 ^ p[i]];
 	return ~r;
 }
 
@@ -247,6 +261,7 @@ static void make(void)
 		{ &xk_proto_aal5, "a", "c", "addr=10.0.0.1; peer=10.0.0.2; max=1500" },
 		{ &pf_upper, "u", "a", "enable=false" }, { NULL, NULL, NULL, NULL } };
 
+	remainders_make();
 	pf_up(&f, 1, g);
 	if (atexit(unmake) != 0)
 		abort();
@@ -257,7 +272,12 @@ static void begin(void)
 	uint8_t idle[XK_CELL_LEN] = { 0, 0, 0, 1, 0x52 };
 	struct xk_parts ps;
 
-	memset(&model, 0, sizeof model);
+	model.detecting = false;
+	model.nup = 0;
+	for (unsigned i = 0; i < CIRCUITS; i++) {
+		model.vc[i].cells = 0;
+		model.vc[i].skip = false;
+	}
 	for (unsigned i = 0; i < CIRCUITS; i++) {
 		xk_parts_init(&ps, 2);
 		xk_part_push_host(&ps.p[XK_REMOTE], 0x0a000002);

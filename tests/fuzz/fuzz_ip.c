@@ -66,11 +66,11 @@ static bool is_wrong(const struct dgram *d, const struct piece *p)
 	       (!p->more && ((d->end != 0 && d->end != to) || d->top > to)) || overlaps(d, p);
 }
 
-static void goes_up(unsigned id, const struct dgram *d)
+static void goes_up(unsigned id, const uint8_t *bytes, uint32_t len)
 {
 	up[nup].id = id;
-	up[nup].len = d->end;
-	memcpy(whole[nup++], d->bytes, d->end < sizeof whole[0] ? d->end : sizeof whole[0]);
+	up[nup].len = len;
+	memcpy(whole[nup++], bytes, len < sizeof whole[0] ? len : sizeof whole[0]);
 }
 
 static void model_piece(const struct piece *p)
@@ -101,7 +101,7 @@ static void model_piece(const struct piece *p)
 	d->dead = d->end + d->hlen > MOST;
 	d->live = d->dead;
 	if (!d->dead)
-		goes_up(p->id, d);
+		goes_up(p->id, d->bytes, d->end);
 }
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
@@ -131,12 +131,8 @@ static void fragment(struct fuzz_in *in)
 		pay[fuzz_byte(in) % p.len] ^= (uint8_t)fuzz_byte(in);
 	p.bytes = pay;
 	if (p.at == 0 && !p.more) {              /* no fragment at all */
-		if (p.len != 0) {
-			struct dgram none = { .end = p.len };
-
-			memcpy(none.bytes, pay, p.len);
-			goes_up(p.id, &none);
-		}
+		if (p.len != 0)
+			goes_up(p.id, pay, p.len);
 	} else {
 		model_piece(&p);
 	}

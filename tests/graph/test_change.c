@@ -625,9 +625,9 @@ static void of_two_ports_one_is_given_up_and_the_other_stays(void)
 	}
 }
 
-/* 'x' waits on port 99 three times over; 'y' that comes in its place does once. */
+/* 'x' waits on port 99 three times over; 'y' that comes in its place does once, and a layer comes that can fail after it. */
 static const struct shape thrice = { "u", "u", "w", "sink { name = 'x', port = 99, over = server }" },
-	once = { "u", "u", "w", "echo { name = 'y', port = 99, over = server }" };
+	once = { "u", "hop { name = 's', over = u }", "w", "echo { name = 'y', port = 99, over = server }" };
 
 static struct xk_node *wait_thrice(void)
 {

@@ -613,7 +613,7 @@ newer_plugin() {
 # Under full load, XK_SWAPS of them, a plug-in's versions take each other's place, and an application comes or goes with
 # each; nothing is lost, no message waits for its timeout, and after the first quarter the process grows no more.
 : "${XK_SWAPS:=20}"
-resident() { sed -n 's/^VmRSS:  *\([0-9]*\) kB/\1/p' "/proc/$graph/status"; }
+resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$graph/status"; }
 swaps() {
 	early=
 	for swap in $(seq "$XK_SWAPS"); do

@@ -11,11 +11,11 @@
 #include "protocols/icmp/icmp_priv.h"
 
 #include "protocols/inet/inet_sess.h"
-#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_secret.h"
 #include "runtime/vp/xk_task.h"
 
 #define MAX_PAYLOAD 65507u
@@ -45,7 +45,7 @@ static int bind_id(struct icmp_sess *is, uint16_t id)
 /* An identifier of ours: the first that is free, from a random start. */
 static int bind_some_id(struct icmp_sess *is)
 {
-	uint32_t first = (uint32_t)xk_rand_below(xk_vp_rand(is->s.rep->vp), IDS);
+	uint32_t first = (uint32_t)xk_vp_secret_below(is->s.rep->vp, IDS);
 
 	for (uint32_t i = 0; i < IDS; i++) {
 		int err = bind_id(is, (uint16_t)(first + i));

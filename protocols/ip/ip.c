@@ -15,6 +15,7 @@
 #include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_secret.h"
 #include "runtime/upi/xk_vps.h"
 
 #include <stdio.h>
@@ -263,6 +264,7 @@ static int ip_init(struct xk_node *n, struct xk_errs *e)
 		return err;
 	in->credit = (int64_t)c->reass_bytes;
 	ip_output_init(in, xk_node_nvps(n));
+	xk_node_secrets(n, 0x6970000000000000u, in->id_secret, XK_ARRAY_LEN(in->id_secret));
 	return XK_OK;
 }
 

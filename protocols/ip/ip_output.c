@@ -8,7 +8,9 @@
  * Any other needs one that is unique for its (source, destination, protocol)
  * although every VP counts by itself: VP v of V uses only the numbers that are
  * v modulo the power of two above V, from one of 256 counters chosen by hash
- * of the three.  With more than 1024 VPs that would leave too few numbers
+ * of the three.  What a counter says is hidden by a permutation of the 65536 numbers, another one
+ * for each triple (RFC 7739 5): who sees those that are sent to him cannot tell those that are sent to
+ * others, nor how many.  With more than 1024 VPs that would leave too few numbers
  * each, and the counters are shared: one locked operation per datagram that
  * is not atomic.
  * Invariant: no two VPs ever use the same identification for one triple
@@ -16,6 +18,7 @@
  */
 #include "protocols/ip/ip_priv.h"
 #include "runtime/base/xk_rand.h"
+#include "runtime/base/xk_siphash.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/vp/xk_task.h"
 
@@ -38,6 +41,32 @@ void ip_output_rep_init(struct xk_rep *r)
 		st->id[i] = (uint16_t)xk_rand_u64(xk_vp_rand(r->vp));
 }
 
+/* The hash is keyed: nobody outside finds out which triples share a counter, or a permutation. */
+void ip_output_hide(struct ip_sess *is, const struct xk_key *k)
+{
+	const struct ip_node *in = is->s.rep->node->state;
+	uint64_t h = xk_siphash(in->id_secret, k->w[0], k->w[1]);
+
+	is->id_no = (uint8_t)(h >> 32);
+	is->id_key = (uint32_t)h;
+}
+
+/* A permutation of the numbers of 16 bits (Luby and Rackoff, 1988: four rounds). */
+static uint16_t hidden(uint32_t key, uint16_t n)
+{
+	uint8_t left = (uint8_t)(n >> 8), right = (uint8_t)n;
+
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t z = ((uint64_t)key << 16 | i << 8 | right) * 0xbf58476d1ce4e5b9u;
+		uint8_t was = right;
+
+		z = (z ^ z >> 32) * 0x94d049bb133111ebu;
+		right = left ^ (uint8_t)(z >> 56);
+		left = was;
+	}
+	return (uint16_t)(left << 8 | right);
+}
+
 static uint16_t next_id(struct ip_sess *is)
 {
 	struct xk_rep *r = is->s.rep;
@@ -45,8 +74,8 @@ static uint16_t next_id(struct ip_sess *is)
 	uint16_t *own = &ip_state(r)->id[is->id_no];
 
 	if (XK_UNLIKELY(in->id_step == 0))
-		return (uint16_t)xk_atomic_add(&in->id_shared[is->id_no], 1u);
-	return (uint16_t)((*own)++ * in->id_step + r->no);
+		return hidden(is->id_key, (uint16_t)xk_atomic_add(&in->id_shared[is->id_no], 1u));
+	return hidden(is->id_key, (uint16_t)((*own)++ * in->id_step + r->no));
 }
 
 /* ---- fragments ------------------------------------------------------------------- */

@@ -107,6 +107,7 @@ struct ip_node {
 	unsigned         nroute;
 	unsigned         id_step;    /* power of two >= number of VPs; 0: ids are shared */
 	uint32_t         id_shared[IP_IDS];
+	uint64_t         id_secret[2];
 	int64_t          credit XK_ALIGNED;  /* reassembly bytes nobody has taken */
 };
 
@@ -136,7 +137,7 @@ struct ip_reass {
 	int64_t          held;       /* bytes of buffers and records */
 	int64_t          credit;     /* taken from the node's, >= held */
 	uint32_t         per_source;
-	uint32_t         salt;
+	uint64_t         salt;
 	uint16_t         source[256]; /* datagrams in progress, by hash of the source */
 	struct xk_timer  timer;
 	struct xk_rep   *rep;
@@ -175,7 +176,8 @@ struct ip_sess {
 	xk_ns              pmtu_until;
 	struct ip_template ect;      /* of what is pushed with XK_MSG_ECT */
 	uint8_t            protocol;
-	uint8_t            id_no;    /* which counter of identifications */
+	uint8_t            id_no;    /* which counter of identifications, */
+	uint32_t           id_key;   /* and what hides it */
 	/* Rarely touched. */
 	struct linger_entry linger;
 };
@@ -211,6 +213,7 @@ XK_PLAIN void ip_push(struct xk_sess *s, struct xk_msg *m);
 /* The same without DF: every datagram has an identification. */
 void ip_push_counted(struct xk_sess *s, struct xk_msg *m);
 void ip_output_init(struct ip_node *in, unsigned nvps);
+void ip_output_hide(struct ip_sess *is, const struct xk_key *k);
 void ip_output_rep_init(struct xk_rep *r);
 /* Path MTU: from an ICMP error, or 0 for unknown. */
 void ip_path_mtu(struct ip_sess *is, uint32_t mtu);

@@ -22,8 +22,9 @@
  * is in order of deadline.
  */
 #include "protocols/ip/ip_priv.h"
-#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/base/xk_siphash.h"
+#include "runtime/upi/xk_secret.h"
 #include "runtime/upi/xk_vps.h"
 #include "runtime/vp/xk_task.h"
 
@@ -214,9 +215,9 @@ static bool make_room(struct xk_rep *r, int64_t n, const struct ip_dgram *not)
 
 static uint8_t source_slot(const struct ip_reass *ra, uint32_t source)
 {
-	struct xk_key k = { { source, ra->salt } };
+	const uint64_t key[2] = { ra->salt, 0 };
 
-	return (uint8_t)xk_key_hash(&k);
+	return (uint8_t)xk_siphash(key, source, 0);
 }
 
 static void dgram_key(const struct xk_msg *m, struct xk_key *k)
@@ -473,7 +474,7 @@ void ip_reass_init(struct xk_rep *r)
 	xk_slab_init(&ra->frags, sizeof(struct frag));
 	ra->max = (uint32_t)(share > MIN_PER_VP ? share : MIN_PER_VP);
 	ra->per_source = (uint32_t)c->reass_per_source;
-	ra->salt = (uint32_t)xk_rand_u64(xk_vp_rand(r->vp));
+	ra->salt = xk_vp_secret(r->vp);
 	ra->rep = r;
 	xk_timer_init(&ra->timer, reass_timer);
 }

@@ -99,7 +99,7 @@ struct ip_sess *ip_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *
 	is->remote = remote;
 	is->local = local;
 	is->protocol = (uint8_t)k->w[1];
-	is->id_no = (uint8_t)xk_key_hash(k);
+	ip_output_hide(is, k);
 	xk_sess_set_push(&is->s, push_first);
 	*err = xk_sess_bind(&is->s, k);
 	if (*err == XK_OK)

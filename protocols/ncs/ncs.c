@@ -10,12 +10,12 @@
 #include "protocols/ncs/ncs_priv.h"
 
 #include "runtime/base/xk_errs.h"
-#include "runtime/base/xk_rand.h"
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_enable.h"
 #include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_review.h"
+#include "runtime/upi/xk_secret.h"
 #include "runtime/upi/xk_stream.h"
 #include "runtime/upi/xk_thread.h"
 #include "runtime/vp/xk_task.h"
@@ -30,7 +30,7 @@ static int choose(struct xk_rep *r, struct xk_sess *lls, const struct ncs_peer *
 {
 	uint32_t most, head = NCS_HDR_LEN + (p->needs_sum ? NCS_SUM_LEN : 0);
 
-	c->agreed.start = (uint32_t)xk_rand_u64(xk_vp_rand(r->vp));
+	c->agreed.start = (uint32_t)xk_vp_secret(r->vp);
 	if (p->stream) {
 		c->agreed.sdu = ncs_conf(r)->sdu != 0 ? (uint32_t)ncs_conf(r)->sdu : NCS_STREAM_SDU;
 		return XK_OK;
@@ -232,7 +232,7 @@ static int ncs_rep_start(struct xk_rep *r, struct xk_errs *e)
 				      "one queue", xk_node_name(nr->path[i].over->node));
 			return XK_E_NOTSUP;
 		}
-	nr->epoch = (uint16_t)xk_rand_u64(xk_vp_rand(r->vp));
+	nr->epoch = (uint16_t)xk_vp_secret(r->vp);
 	return ncs_key_start(r, e);
 }
 

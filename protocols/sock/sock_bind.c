@@ -9,10 +9,10 @@
  * Invariant: sk->port is in the map exactly while it is not NULL.
  */
 #include "protocols/sock/sock_priv.h"
-#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_enable.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_secret.h"
 #include "runtime/vp/xk_task.h"
 
 #define PORT_FIRST 49152u                /* RFC 6335: dynamic ports */
@@ -218,7 +218,7 @@ static int take(struct sock *sk, const struct xk_sock_addr *a, bool alone, bool 
 /* From a random one on, so that it cannot be guessed (RFC 6056 3.3.1). */
 int sock_take_some_port(struct sock *sk, uint32_t host, bool enable)
 {
-	uint32_t first = (uint32_t)xk_rand_below(xk_vp_rand(xk_vp_self), PORTS);
+	uint32_t first = (uint32_t)xk_vp_secret_below(xk_vp_self, PORTS);
 
 	for (uint32_t i = 0; i < PORTS; i++) {
 		struct xk_sock_addr a = { host, (uint16_t)(PORT_FIRST + (first + i) % PORTS) };

@@ -15,23 +15,14 @@
 #include "protocols/inet/inet_ports.h"
 #include "protocols/inet/inet_sess.h"
 #include "runtime/base/xk_list.h"
-#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_secret.h"
 #include "runtime/upi/xk_vps.h"
 #include "runtime/vp/xk_task.h"
 
 /* ---- the node -------------------------------------------------------------------- */
-
-static void make_secrets(struct xk_node *n, struct tcp_node *tn)
-{
-	struct xk_rand r;
-
-	xk_rand_init(&r, xk_node_seed(n), 0x7463700000000000u + n->no);
-	for (unsigned i = 0; i < XK_ARRAY_LEN(tn->secret); i++)
-		tn->secret[i] = xk_rand_u64(&r) ^ (xk_node_simulated(n) ? 0 : xk_rand_entropy());
-}
 
 static int tcp_init(struct xk_node *n, struct xk_errs *e)
 {
@@ -41,7 +32,7 @@ static int tcp_init(struct xk_node *n, struct xk_errs *e)
 	tcp_profile_resolve(n->conf, &tn->tune);
 	if (tcp_profile_syn_times(n->conf, tn->syn_times, XK_ARRAY_LEN(tn->syn_times)) != 0)
 		tn->tune.syn_times = tn->syn_times;
-	make_secrets(n, tn);
+	xk_node_secrets(n, 0x7463700000000000u, tn->secret, XK_ARRAY_LEN(tn->secret));
 	return XK_OK;
 }
 

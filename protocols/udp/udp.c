@@ -11,12 +11,11 @@
  */
 #include "protocols/udp/udp_priv.h"
 #include "protocols/inet/inet_ports.h"
-#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_move.h"
 #include "runtime/upi/xk_part.h"
-#include "runtime/upi/xk_vps.h"
+#include "runtime/upi/xk_secret.h"
 #include "runtime/vp/xk_task.h"
 
 /* ---- sessions -------------------------------------------------------------------- */
@@ -133,21 +132,12 @@ static int bind_at_home(struct udp_sess *us, const struct xk_key *k)
 	return err == XK_OK ? bind_opened(us, k) : err;
 }
 
-/* Nobody outside shall be able to tell the next port from those before (RFC 6056 3.1): a
- * VP's generator could be, by its output.  Runs in virtual time repeat. */
-static uint32_t some_port(struct xk_rep *r)
-{
-	if (xk_node_simulated(r->node))
-		return (uint32_t)xk_rand_below(xk_vp_rand(r->vp), INET_PORTS);
-	return (uint32_t)(xk_rand_entropy() % INET_PORTS);
-}
-
-/* A chosen port: starts at random and takes the next free one (RFC 6056 3.3.1),
- * so no search is longer than the range. */
+/* A chosen port: starts at random and takes the next free one (RFC 6056 3.3.1), so no search is longer
+ * than the range.  Nobody outside shall be able to tell it from those before (3.1). */
 static int bind_some_port(struct udp_sess *us, uint64_t pair, uint16_t rport)
 {
 	struct xk_rep *r = us->s.rep;
-	uint32_t first = some_port(r), local = be64toh(pair) & 0xffffffff;
+	uint32_t first = (uint32_t)xk_vp_secret_below(r->vp, INET_PORTS), local = be64toh(pair) & 0xffffffff;
 
 	for (uint32_t i = 0; i < INET_PORTS; i++) {
 		uint16_t port = (uint16_t)(INET_PORT_FIRST + (first + i) % INET_PORTS);

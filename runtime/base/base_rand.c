@@ -9,8 +9,13 @@
  */
 #include "runtime/base/xk_rand.h"
 #include "runtime/base/xk_clock.h"
+#include "runtime/base/xk_siphash.h"
 
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 static uint64_t splitmix(uint64_t *x)
 {
@@ -94,12 +99,26 @@ double xk_rand_exp(struct xk_rand *r, double mean)
 	}
 }
 
+/* Where the system has no such call, or a sandbox forbids it: 16 bytes that the kernel has given the program
+ * at its start, and nobody outside knows, hashed with what is another each time and in each thread. */
+static uint64_t entropy_of_start(void)
+{
+	static _Thread_local uint64_t drawn;
+	const void *given = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+	uint64_t key[2] = { 0, 0 };
+
+	if (given != NULL)
+		memcpy(key, given, sizeof key);
+	return xk_siphash(key, xk_clock_host() ^ (uint64_t)getpid() << 48, (uint64_t)(uintptr_t)&drawn + ++drawn);
+}
+
 uint64_t xk_rand_entropy(void)
 {
 	uint64_t v;
+	ssize_t n;
 
-	/* Early in boot, or where a sandbox forbids the call: time will do. */
-	if (getrandom(&v, sizeof v, GRND_NONBLOCK) != (ssize_t)sizeof v)
-		v = xk_clock_host();
-	return v;
+	do
+		n = getrandom(&v, sizeof v, 0);   /* waits early in boot, until the kernel has some */
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof v ? v : entropy_of_start();
 }

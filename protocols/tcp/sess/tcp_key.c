@@ -6,73 +6,30 @@
  * Invariant: without the node's secret none of these numbers tells anything of another.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/base/xk_siphash.h"
 #include "runtime/upi/xk_inline.h"
 
-/* ---- a keyed hash (SipHash-2-4) --------------------------------------------------- */
-
-static inline uint64_t rotl(uint64_t x, unsigned n)
-{
-	return x << n | x >> (64 - n);
-}
-
-static inline void sip_round(uint64_t v[4])
-{
-	v[0] += v[1];
-	v[2] += v[3];
-	v[1] = rotl(v[1], 13) ^ v[0];
-	v[3] = rotl(v[3], 16) ^ v[2];
-	v[0] = rotl(v[0], 32);
-	v[2] += v[1];
-	v[0] += v[3];
-	v[1] = rotl(v[1], 17) ^ v[2];
-	v[3] = rotl(v[3], 21) ^ v[0];
-	v[2] = rotl(v[2], 32);
-}
-
-static inline void sip_word(uint64_t v[4], uint64_t m)
-{
-	v[3] ^= m;
-	sip_round(v);
-	sip_round(v);
-	v[0] ^= m;
-}
-
-static inline void sip_begin(uint64_t v[4], uint64_t k0, uint64_t k1)
-{
-	v[0] = k0 ^ 0x736f6d6570736575u;
-	v[1] = k1 ^ 0x646f72616e646f6du;
-	v[2] = k0 ^ 0x6c7967656e657261u;
-	v[3] = k1 ^ 0x7465646279746573u;
-}
-
-/* last: what is left of the input below its length. */
-static inline uint64_t sip_end(uint64_t v[4], uint64_t length, uint64_t last)
-{
-	sip_word(v, length << 56 | last);
-	v[2] ^= 0xff;
-	for (unsigned i = 0; i < 4; i++)
-		sip_round(v);
-	return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
+/* ---- keyed hashes --------------------------------------------------------------- */
 
 uint64_t tcp_siphash(uint64_t k0, uint64_t k1, uint64_t a, uint64_t b, uint64_t c)
 {
+	const uint64_t key[2] = { k0, k1 };
 	uint64_t v[4];
 
-	sip_begin(v, k0, k1);
-	sip_word(v, a);
-	sip_word(v, b);
-	sip_word(v, c);
-	return sip_end(v, 24, 0);
+	xk_sip_begin(v, key);
+	xk_sip_word(v, a);
+	xk_sip_word(v, b);
+	xk_sip_word(v, c);
+	return xk_sip_end(v, 24, 0);
 }
 
 uint64_t tcp_hash(const struct tcp_node *n, uint64_t pair, uint32_t ports, enum tcp_hash_use use)
 {
 	uint64_t v[4];
 
-	sip_begin(v, n->secret[0], n->secret[1]);
-	sip_word(v, pair);
-	return sip_end(v, 13, (uint64_t)use << 32 | ports);
+	xk_sip_begin(v, n->secret);
+	xk_sip_word(v, pair);
+	return xk_sip_end(v, 13, (uint64_t)use << 32 | ports);
 }
 
 /* ---- of a key ---------------------------------------------------------------------- */

@@ -13,11 +13,14 @@
 #include "tests/support/xk_test.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -254,9 +257,64 @@ static void unit_and_exponential_have_their_means(void)
 	CU_ASSERT_DOUBLE_EQUAL(over / 200000, 0.36788, 0.005);
 }
 
+/* The system's call stands in for itself: -1 always, or so many times. */
+static int random_fails, random_errno;
+ssize_t getrandom(void *p, size_t n, unsigned flags)
+{
+	if (random_fails != 0) {
+		random_fails -= random_fails > 0;
+		errno = random_errno;
+		return -1;
+	}
+	return syscall(SYS_getrandom, p, n, flags);
+}
+
 static void entropy_differs_from_call_to_call(void)
 {
 	CU_ASSERT_NOT_EQUAL(xk_rand_entropy(), xk_rand_entropy());
+	random_fails = 3;
+	random_errno = EINTR;
+	CU_ASSERT_NOT_EQUAL(xk_rand_entropy(), xk_rand_entropy());
+	CU_ASSERT_EQUAL(random_fails, 0);
+}
+
+static void *ten_thousand(void *arg)
+{
+	uint64_t *v = arg;
+
+	for (unsigned i = 0; i < 10000; i++)
+		v[i] = xk_rand_entropy();
+	return NULL;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* 20 000 of two threads: none twice, and each bit as often set as not. */
+static void where_the_system_has_no_call_for_it_entropy_is_entropy_all_the_same(void)
+{
+	static uint64_t v[20000];
+	unsigned ones[64] = { 0 };
+	pthread_t other;
+
+	random_fails = -1;
+	random_errno = ENOSYS;
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&other, NULL, ten_thousand, v), 0);
+	ten_thousand(v + 10000);
+	pthread_join(other, NULL);
+	random_fails = 0;
+	qsort(v, 20000, sizeof v[0], by_value);
+	for (unsigned i = 0; i < 20000; i++) {
+		CU_ASSERT(i == 0 || v[i] != v[i - 1]);
+		for (unsigned b = 0; b < 64; b++)
+			ones[b] += v[i] >> b & 1;
+	}
+	for (unsigned b = 0; b < 64; b++)
+		CU_ASSERT(ones[b] > 9400 && ones[b] < 10600);      /* 8.5 deviations */
 }
 
 /* ---- traces ------------------------------------------------------------------------ */
@@ -342,6 +400,8 @@ static CU_TestInfo tests[] = {
 	{ "below_is_in_range_and_even", below_is_in_range_and_even },
 	{ "unit_and_exponential_have_their_means", unit_and_exponential_have_their_means },
 	{ "entropy_differs_from_call_to_call", entropy_differs_from_call_to_call },
+	{ "where_the_system_has_no_call_for_it_entropy_is_entropy_all_the_same",
+	  where_the_system_has_no_call_for_it_entropy_is_entropy_all_the_same },
 	{ "a_trace_is_one_line_when_its_level_is_on", a_trace_is_one_line_when_its_level_is_on },
 	{ "levels_are_read_from_a_list", levels_are_read_from_a_list },
 	{ "a_faulty_list_of_levels_is_shown_where", a_faulty_list_of_levels_is_shown_where },

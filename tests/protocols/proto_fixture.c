@@ -107,6 +107,8 @@ static int add_nodes(struct pf *f, const struct pf_spec *specs)
 	return 0;
 }
 
+uint64_t pf_seed = PF_SEED;
+
 static void arch_for(struct xk_arch *a, unsigned nvps)
 {
 	memset(a, 0, sizeof(*a));
@@ -119,7 +121,7 @@ static void arch_for(struct xk_arch *a, unsigned nvps)
 	a->burst = 16;
 	a->quantum = 64;
 	a->inbox = 65536;
-	a->seed = 42;
+	a->seed = pf_seed;
 }
 
 static bool up_by(struct pf *f, const struct xk_arch *a, const struct pf_spec *specs)

@@ -67,6 +67,10 @@ extern const struct xk_proto pf_hostlink;   /* mtu=.. host=.. */
 extern const struct xk_proto pf_flat;
 extern const struct xk_proto pf_upper;      /* numbers: link 0x0800, ip and host 253 */
 
+/* The seed of graphs that are made from now on. */
+#define PF_SEED 42u
+extern uint64_t pf_seed;
+
 /* Builds and starts; false when the graph refused (errors in f->errs, nothing
  * is left but f->errs; pf_down is still to be called). */
 bool pf_up_try(struct pf *f, unsigned nvps, const struct pf_spec *specs);

@@ -7,7 +7,7 @@
  * judged by xk_judge.h.  In virtual time they are those of the seed: the same seed gives the same numbers, the
  * next one gives others, and this test always says the same.
  *
- * usage: test_numbers [--raw KIND N]     4 N bytes of numbers of KIND to stdout, for other judges
+ * usage: test_numbers [--raw KIND N FILE]     4 N bytes of numbers of KIND, for other judges
  */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -289,6 +289,36 @@ static void a_seed_gives_its_numbers_again_and_another_gives_others(void)
 	}
 }
 
+/* Two destinations that share a counter, each for all of its 65536 counts: what is sent to one says nothing of
+ * what is sent to the other at the same count. */
+static void identifications_to_one_tell_nothing_of_those_to_another(void)
+{
+	uint32_t same_slot = 0, a = NF_PEER, b = NF_PEER;
+	struct xk_sess *s;
+	uint8_t slot;
+	int err;
+
+	nf_up(&f, &(struct nf_conf){ .nvps = 1, .ip = "df=never" });
+	s = pf_open_host(&f, "raw", 0, a, &err);
+	slot = ip_sess(s)->id_no;
+	pf_close(&f, 0, s);
+	do {
+		s = pf_open_host(&f, "raw", 0, ++b, &err);
+		same_slot = ip_sess(s)->id_no == slot;
+		pf_close(&f, 0, s);
+	} while (!same_slot && b < a + 4000);
+	CU_ASSERT_FATAL(same_slot);
+	for (uint32_t i = 0; i < 2 * 65536; i++) {
+		s = pf_open_host(&f, "raw", 0, i < 65536 ? a : b, &err);
+		pf_push(&f, 0, s, "x", 1);
+		v[i] = xk_be16(pf_pushed(&f, "hl", 0)->bytes + 4);
+		pf_forget(&f, "hl");
+		pf_close(&f, 0, s);
+	}
+	CU_ASSERT(same(v, v + 65536, 65536) < 30);       /* 1 in the mean */
+	nf_down(&f);
+}
+
 /* Two hosts that share a part of reassembly's memory under one key do not under others: nobody can look for an
  * address with which he pushes another's fragments out. */
 static int slot_of(uint32_t source)
@@ -354,6 +384,7 @@ static CU_TestInfo tests[] = {
 	T(what_can_be_told_is_found), T(sequence_numbers_of_tcp), T(timestamps_of_tcp), T(cookies_of_tcp), T(ports_of_tcp), T(ports_of_udp),
 	T(identifiers_of_icmp), T(identifications_of_ip), T(times_of_arp), T(keys), T(entropy_of_the_system),
 	T(a_seed_gives_its_numbers_again_and_another_gives_others), T(hosts_that_share_memory_once_do_not_always),
+	T(identifications_to_one_tell_nothing_of_those_to_another),
 	T(a_real_run_has_others_each_time_although_the_seed_is_given), CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = {
@@ -367,47 +398,49 @@ static size_t bytes_of(const struct kind *k)
 	return k->range > 65536 ? 4 : k->range == 65536 ? 2 : 1;
 }
 
-static bool put(const struct kind *k, uint32_t x)
+static bool put(const struct kind *k, uint32_t x, FILE *to)
 {
 	size_t n = bytes_of(k);
 	uint8_t b[4] = { (uint8_t)x, (uint8_t)(x >> 8), (uint8_t)(x >> 16), (uint8_t)(x >> 24) };
 
-	return fwrite(b, 1, n, stdout) == n;
+	return fwrite(b, 1, n, to) == n;
 }
 
-/* A graph of another seed for each part of N. */
-static int raw(const char *name, unsigned long n)
+/* A graph of another seed for each part of n; the fixtures assert, so that it is a test. */
+static char *const *raw_args;
+static void raw(void)
 {
+	unsigned long n = strtoul(raw_args[1], NULL, 10);
+	FILE *to = fopen(raw_args[2], "wb");
 	const struct kind *k = kinds;
 
-	while (k < kinds + XK_ARRAY_LEN(kinds) && strcmp(k->name, name) != 0)
+	while (k < kinds + XK_ARRAY_LEN(kinds) && strcmp(k->name, raw_args[0]) != 0)
 		k++;
-	if (k == kinds + XK_ARRAY_LEN(kinds)) {
-		fprintf(stderr, "test_numbers: no kind '%s'\n", name);
-		return 2;
-	}
+	CU_ASSERT_FATAL(k < kinds + XK_ARRAY_LEN(kinds));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(to);
 	n = n * 4 / bytes_of(k);
 	for (uint64_t seed = 1; n != 0; seed++) {
 		uint32_t some = n < MILLION / STARTS ? (uint32_t)n : MILLION / STARTS;
 
 		draw(k, seed, v, some);
 		for (uint32_t i = 0; i < some; i++)
-			if (!put(k, v[i]))
-				return 1;
+			CU_ASSERT_FATAL(put(k, v[i], to));
 		n -= some;
 	}
-	return fflush(stdout) == 0 ? 0 : 1;
+	CU_ASSERT_EQUAL(fclose(to), 0);
 }
+
+static CU_TestInfo raw_tests[] = { T(raw), CU_TEST_INFO_NULL };
+static CU_SuiteInfo raw_suites[] = {
+	{ "numbers", NULL, NULL, NULL, NULL, raw_tests },
+	CU_SUITE_INFO_NULL
+};
 
 int main(int argc, char **argv)
 {
-	if (argc == 4 && strcmp(argv[1], "--raw") == 0) {
-		int code;
-
-		xk_rcu_register();
-		code = raw(argv[2], strtoul(argv[3], NULL, 10));
-		xk_rcu_unregister();
-		return code;
+	if (argc == 5 && strcmp(argv[1], "--raw") == 0) {
+		raw_args = argv + 2;
+		return xk_test_main_rcu(raw_suites);
 	}
 	return xk_test_main_rcu(suites);
 }

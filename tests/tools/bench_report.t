@@ -70,11 +70,12 @@ jq '.benches[0] |= (.shapes[0].at_least = 1 | .points[1].runs |= [to_entries[] |
 ok "what is undecided has its own colour and its own column" sh -c "'$bench' report '$tmp/noise.json' -o '$tmp/noise.html' &&
 	grep -q '<span class=\"undecided\">undecided<' '$tmp/noise.html' && grep -q '<th>undecided</th>' '$tmp/noise.html' &&
 	! grep -q '<span class=\"pass\">' '$tmp/noise.html'"
+ok "a banner at the top tells of it" sh -c "grep -q '<p class=\"banner\">Undecided: 1 of 2 expected shapes' '$tmp/noise.html' && ! grep -q 'class=\"banner\">Undecided' '$tmp/r.html'"
 ok "medians and extremes are in the table, and what is odd below it" sh -c "grep -q '<th>median</th><th>min to max</th>' '$tmp/noise.html' &&
 	grep -q '0.02 to 0.06' '$tmp/noise.html'"
 jq '.benches[0].settings.runs_max = 1' "$tmp/noise.json" >"$tmp/wide.json"
 ok "intervals that were not reached are counted at the top" sh -c "'$bench' report --markdown '$tmp/wide.json' |
-	grep -A2 'interval not reached | result' | tail -n 1 | grep -q '| 1 | [^|]*wide.json |'"
+	grep -A2 'interval not reached | result' | tail -n 1 | grep -q '| 1 | [^|]*wide.json |' && '$bench' report --markdown '$tmp/wide.json' | grep -q '^\*\*Too wide: the intervals of 1 of 2 points'"
 ok "single runs, too, in their order" sh -c "grep -q '<th>single runs</th>' '$tmp/noise.html' &&
 	grep -q '>0.02 0.06 0.02 0.06' '$tmp/noise.html'"
 ok "texts stay texts" sh -c "'$bench' report '$tmp/evil.json' -o '$tmp/evil.html' && python3 '$tmp/check.py' '$tmp/evil.html' '<script>'"
@@ -92,6 +93,19 @@ if command -v gnuplot >/dev/null 2>&1; then
 	ok "each with a sentence" sh -c "'$bench' report '$tmp/apart.json' -o '$tmp/apart.html' &&
 		grep -qE '<p>From n = 1 to 2 it goes from 0.03[0-9]* to 0.3[0-9]*, [0-9.]* of it; their intervals do not meet\.' '$tmp/apart.html'"
 	ok "that says when noise may be all of it" sh -c "grep -q 'From n = 1 to 2 .*; their intervals overlap: it may be chance\.' '$tmp/noise.html'"
+	ok "in Markdown, too" sh -c "mkdir -p '$tmp/said' && '$bench' report '$tmp/apart.json' --svg '$tmp/said' -o '$tmp/said/p.md' &&
+		grep -q '^From n = 1 to 2 it goes from ' '$tmp/said/p.md' && grep -q '^The shapes are furthest apart at n = ' '$tmp/said/p.md'"
+	# The same along processors: twice as many do at best twice as much, whatever the reference says.
+	jq '(.benches[0] | .x) = "cpus" | .benches[0].axes = ["cpus"] | (.benches[0].points[].at) |= {cpus: .n} | (.benches[0].reference[] | .at, .ours | objects) |= {cpus: .n}' \
+		"$tmp/apart.json" >"$tmp/cpus.json"
+	ok "over processors there is an ideal line" sh -c "mkdir -p '$tmp/cpus' && '$bench' report '$tmp/cpus.json' --svg '$tmp/cpus' -o '$tmp/cpus/p.md' &&
+		grep -q '>ideal<' '$tmp/cpus/t-1.svg' && ! grep -q '>ideal<' '$tmp/said/t-1.svg'"
+	# Two percentiles of one time, ten times apart: on a linear axis they were without metric.
+	jq '.benches[0] |= (.metric = {name: "rtt.p50", unit: "us", better: "lower", doc: "t"} | .columns = [{name: "rtt.p99", unit: "us", better: "lower", doc: "t"}] | .reference = [] | .shapes = [] |
+		.points[].runs[].metrics = {"rtt.p50": 3, "rtt.p99": 30} | .points[].metrics = {"rtt.p50": {mean: 3, lo: 3, hi: 3, median: 3, min: 3, max: 3}, "rtt.p99": {mean: 30, lo: 30, hi: 30, median: 30, min: 30, max: 30}})' \
+		"$tmp/r.json" >"$tmp/percentiles.json"
+	ok "percentiles are on a logarithmic axis, and their sentence says how far apart they are" sh -c "mkdir -p '$tmp/pc' && '$bench' report '$tmp/percentiles.json' --svg '$tmp/pc' -o '$tmp/pc/p.md' &&
+		grep -q '^p50 and p99 are furthest apart at n=[12]: .* 10 times as much' '$tmp/pc/p.md' && grep -q '[> ]10<' '$tmp/pc/t-1.svg' && ! grep -q '[> ]0<' '$tmp/pc/t-1.svg'"
 	ok "figures as files, linked by the page" sh -c "mkdir -p '$tmp/d' && '$bench' report '$tmp/r.json' --svg '$tmp/d/f' -o '$tmp/d/p.md' &&
 		test -s '$tmp/d/f/t-1.svg' && grep -q '](f/t-1.svg)' '$tmp/d/p.md'"
 	ok "each run is a dot" sh -c "mkdir -p '$tmp/dots' && '$bench' report '$tmp/noise.json' --svg '$tmp/dots' -o '$tmp/dots/p.md' &&

@@ -5,7 +5,7 @@
 -- first.  x is the bench's x axis, a line is a value of its series axis (times a metric of the family),
 -- and each combination of the other axes has a figure of its own.  Where x has a single value the
 -- points themselves stand on the axis.  Other people's numbers in the same unit stand beside ours,
--- dashed; where they are lines, a second figure has each line as a share of its own highest point,
+-- dashed, and over processors the ideal, dotted; where they are lines, a second figure has each line as a share of its own highest point,
 -- since it is shapes that a machine of another decade can be held to.
 -- Invariant: a line has its points in the order of x.
 local shard, text = require "shard", require "text"
@@ -122,13 +122,38 @@ end
 
 -- ---- a figure -------------------------------------------------------------------------------
 
-local function scale_y(fig)
+-- Axes along which more of it does as many times as much, at best.
+local SCALES = { cpus = true, processors = true, threads = true, workers = true }
+
+-- From the highest of ours where x is first.
+local function add_ideal(w, fig, by_point)
+  local first, y = fig.tics[1], 0
+  if by_point or w.lower or #w.metrics > 1 or not SCALES[w.x] or not first.number or first.x <= 0 then return end
+  for _, l in ipairs(fig.lines) do
+    local q = l.points[1]
+    if not l.reference and q.x == first.x then y = math.max(y, q.y) end
+  end
+  if y <= 0 then return end
+  local l = { name = "ideal", ideal = true, points = {}, dots = {} }
+  for i, tic in ipairs(fig.tics) do l.points[i] = { x = tic.x, y = y * tic.x / first.x } end
+  fig.lines[#fig.lines + 1] = l
+end
+
+-- Times whose percentiles share a figure are orders of magnitude apart, or were in another run.
+local function is_of_percentiles(w)
+  for _, name in ipairs(w.metrics) do
+    if w.lower and name:find "[._]p%d" then return true end
+  end
+  return false
+end
+
+local function scale_y(w, fig)
   local lo, hi = math.huge, 0
   for _, l in ipairs(fig.lines) do
     for _, q in ipairs(l.points) do lo, hi = math.min(lo, q.lo or q.y), math.max(hi, q.y) end
     for _, d in ipairs(l.dots) do lo = math.min(lo, d.y) end
   end
-  fig.ylog = lo > 0 and hi / lo > 50
+  fig.ylog = lo > 0 and (hi / lo > 50 or is_of_percentiles(w))
 end
 
 local function titles(w, fig, facet, by_point)
@@ -144,7 +169,7 @@ local function ends_of(w, fig)
   local last, t = fig.tics[#fig.tics], {}
   for _, l in ipairs(fig.lines) do
     local q = l.points[#l.points]
-    if not l.reference and q.x == last.x and q.lo and q.y > 0 then t[#t + 1] = { name = l.name, q = q } end
+    if not l.reference and not l.ideal and q.x == last.x and q.lo and q.y > 0 then t[#t + 1] = { name = l.name, q = q } end
   end
   if #t < 2 then return nil end
   table.sort(t, function(a, b) return a.q.y > b.q.y end)
@@ -164,18 +189,47 @@ local function way_of(w, fig)
     (a.hi >= b.lo and b.hi >= a.lo) and "overlap: it may be chance" or "do not meet")
 end
 
--- A figure in a sentence, or nil: percentiles and points of several axes are for the eye.
+-- Points of several axes: the highest and the lowest of them.
+local function points_of(fig)
+  local high, low
+  for _, q in ipairs(fig.lines[1].points) do
+    if not q.lo then return nil end
+    if not high or q.y > high.y then high = q end
+    if not low or q.y < low.y then low = q end
+  end
+  if not high or high == low or low.y <= 0 then return nil end
+  return ("It is highest with %s at %s and lowest with %s at %s, %.3g of it; their intervals %s."):format(text.digits(high.y),
+    fig.tics[high.x + 1].text, text.digits(low.y), fig.tics[low.x + 1].text, low.y / high.y,
+    low.hi >= high.lo and "overlap: it may be chance" or "do not meet")
+end
+
+-- Percentiles and the like: the first and the last of the family, where they are furthest apart.
+local function family_of(w, fig, by_point)
+  local most
+  local function short(m) return w.metrics[m]:match "%.(.*)" or w.metrics[m] end
+  for _, p in ipairs(list(w.part, "points")) do
+    local a, b = number((p.metrics or {})[w.metrics[1]], "mean"), number((p.metrics or {})[w.metrics[#w.metrics]], "mean")
+    local there = fig.at[place(w, p.at, by_point)] and facet_of(w, p.at) == fig.facet
+    if there and a and b and a > 0 and (not most or b / a > most.b / most.a) then most = { a = a, b = b, at = p.at } end
+  end
+  return most and ("%s and %s are furthest apart at %s: %s and %s, %.3g times as much."):format(short(1),
+    short(#w.metrics), text.at(most.at), text.digits(most.a), text.digits(most.b), most.b / most.a)
+end
+
+-- A figure in a sentence; nil: there is nothing to compare.
 local function says(w, fig, by_point)
-  if by_point or #w.metrics > 1 or not w.x then return nil end
+  if #w.metrics > 1 then return family_of(w, fig, by_point) end
+  if by_point then return points_of(fig) end
+  if not w.x then return nil end
   local ours = 0
-  for _, l in ipairs(fig.lines) do ours = ours + (l.reference and 0 or 1) end
+  for _, l in ipairs(fig.lines) do ours = ours + ((l.reference or l.ideal) and 0 or 1) end
   if ours == 1 then return way_of(w, fig) end
   return ends_of(w, fig)
 end
 
 -- nil: there is nothing to see.
 local function fill(w, facet)
-  local fig = { lines = {} }
+  local fig = { lines = {}, facet = facet }
   local by_point = not lay_x(w, fig, facet, false) and lay_x(w, fig, facet, true)
   for m in ipairs(w.metrics) do
     for _, p in ipairs(list(w.part, "points")) do
@@ -184,7 +238,8 @@ local function fill(w, facet)
   end
   if #fig.lines == 0 then return nil end
   for _, t in ipairs(list(w.part, "reference")) do their_point(w, fig, t, facet, by_point) end
-  scale_y(fig)
+  add_ideal(w, fig, by_point)
+  scale_y(w, fig)
   titles(w, fig, facet, by_point)
   fig.says = says(w, fig, by_point)
   return fig
@@ -202,17 +257,40 @@ local function scaled(l)
   return s
 end
 
+-- Where a line of ours and theirs of the same series are furthest apart.
+local function shape_says(shape, x)
+  local theirs, most = {}, nil
+  for _, l in ipairs(shape.lines) do
+    for _, q in ipairs(l.reference and l.points or {}) do theirs[l.name .. " " .. q.x] = q.y end
+  end
+  for _, l in ipairs(shape.lines) do
+    for _, q in ipairs(l.reference and {} or l.points) do
+      local y = theirs["reference, " .. l.name .. " " .. q.x] or theirs["reference " .. q.x]
+      if y and (not most or math.abs(q.y - y) > math.abs(most.y - most.their)) then
+        most = { name = l.name, x = q.x, y = q.y, their = y }
+      end
+    end
+  end
+  for _, tic in ipairs(most and x and shape.tics or {}) do
+    if tic.x == most.x then
+      return ("The shapes are furthest apart at %s = %s: %s is at %.2f of its highest point, theirs at %.2f."):format(x,
+        tic.text, most.name, most.y, most.their)
+    end
+  end
+end
+
 -- Lines of two points and more, each scaled to its own highest; nil: there is no reference.
-local function shape_of(fig)
+local function shape_of(w, fig)
   local shape, reference = { tics = fig.tics, xlog = fig.xlog, lines = {}, xlabel = fig.xlabel }, false
   for _, l in ipairs(fig.lines) do
-    local s = scaled(l)
+    local s = not l.ideal and scaled(l)
     if s then
       reference = reference or s.reference
       shape.lines[#shape.lines + 1] = s
     end
   end
   shape.title, shape.ylabel = fig.title .. ", shape", "share of the line's highest point"
+  shape.says = shape_says(shape, w.x)
   return reference and shape or nil
 end
 
@@ -258,7 +336,7 @@ function figures.of(part)
     for _, facet in ipairs(facets(w)) do
       local fig = fill(w, facet)
       t[#t + 1] = fig
-      t[#t + 1] = fig and shape_of(fig)
+      t[#t + 1] = fig and shape_of(w, fig)
     end
   end
   return t

@@ -35,6 +35,7 @@ overflow-x:auto;font-size:.8rem;line-height:1.45}
 ul{margin:.3rem 0;padding-left:1.2rem}
 a{color:inherit}
 .pass{color:var(--good);font-weight:600}.fail{color:var(--bad);font-weight:600}
+.banner{margin:.5rem 0;padding:.4rem .8rem;border-left:.25rem solid var(--open);background:var(--box);font-weight:600}
 .odd{color:var(--odd)}.undecided{color:var(--open);font-weight:600}
 @media print{body{max-width:none}figure,table{break-inside:avoid}}
 ]]
@@ -92,6 +93,11 @@ end
 function page:text(format, ...)
   local s = self:escape(format:format(...))
   self:either(s .. "\n\n", "<p>" .. s .. "</p>\n")
+end
+
+-- What is to be seen before all else.
+function page:banner(s)
+  self:either("**" .. markdown(s) .. "**\n\n", '<p class="banner">' .. html(s) .. "</p>\n")
 end
 
 -- Commands, line by line.

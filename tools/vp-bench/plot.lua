@@ -2,7 +2,7 @@
 -- plot.lua: a figure as a script of gnuplot, and what gnuplot drew made fit for a page.
 --
 -- A figure is {title, xlabel, ylabel, xlog, ylog, tics = {{x, text}...}, lines = {...}}; a line is
--- {name, reference, points = {{x, y, lo, hi, median}...}, dots = {{x, y}...}}.  Texts go to gnuplot in
+-- {name, reference, ideal, points = {{x, y, lo, hi, median}...}, dots = {{x, y}...}}.  Texts go to gnuplot in
 -- single quotes, where nothing is special but the quote, and without its markup.
 -- Invariant: the same figure gives the same bytes.
 local plot = {}
@@ -83,7 +83,9 @@ local function lines(put, p)
   put "plot "
   for i, l in ipairs(p.lines) do
     put("%s$d%d using ", i > 1 and ", \\\n  " or "", i - 1)
-    if l.reference then
+    if l.ideal then
+      put("1:2 with lines lc rgb '%s' lw 1 dt 3", GREY)
+    elseif l.reference then
       put("1:2 with linespoints lc rgb '%s' pt %d ps 0.8 lw 1.3 dt 2", GREY,
           MARKERS[(other + 5) % 8])
       other = other + 1

@@ -307,6 +307,24 @@ local function count(t, key, value)
   return n
 end
 
+-- What nobody may conclude from.
+local function banner(p, r)
+  local undecided, shapes, wide, all = 0, 0, 0, 0
+  for _, doc in ipairs(r.docs) do
+    for _, part in ipairs(list(doc, "benches")) do
+      undecided, shapes = undecided + count(list(part, "shapes"), "verdict", "undecided"), shapes + #list(part, "shapes")
+      wide, all = wide + count(list(part, "points"), "status", "interval not reached"), all + #list(part, "points")
+    end
+  end
+  if undecided > 0 then
+    p:banner(("Undecided: %d of %d expected shapes. Their intervals leave both answers open: more runs, or a quieter machine.")
+      :format(undecided, shapes))
+  end
+  if wide > 0 then
+    p:banner(("Too wide: the intervals of %d of %d points. Do not conclude from differences between them."):format(wide, all))
+  end
+end
+
 local function summary(p, r)
   local section = 0
   p:table { "bench", "metric", "points", "pass", "fail", "undecided", "not measurable",
@@ -340,8 +358,8 @@ local function one_part(p, r, part, drawn, named)
       p:linked(link_to(r, n.name), n.figure.title)
     elseif svg then
       p:drawing(plot.fit(svg, n.name), n.figure.title)
-      if n.figure.says then p:text("%s", n.figure.says) end
     end
+    if svg and n.figure.says then p:text("%s", n.figure.says) end
   end
   points(p, part)
 end
@@ -376,6 +394,7 @@ function report.page(r, drawn, why)
   each_part(r, function(part, t) named[part] = t end)
   p:head "vp-bench report"
   p:title(1, "vp-bench report")
+  banner(p, r)
   summary(p, r)
   for i in ipairs(r.docs) do one_result(p, r, i, drawn, named) end
   if why then p:text("There are no figures here: %s.", why) end

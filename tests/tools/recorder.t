@@ -241,6 +241,12 @@ timeline() {
 for preset in $(presets); do
 	ok "$preset: a timeline of a real run" timeline "$preset"
 done
+# It is read while it goes on: a worker's track has more than its ring does, which is 2048 records.
+longer() {
+	"$run" --timeline "$tmp/line.json" "$file" conns=4 window=1 count=20000 >/dev/null 2>"$tmp/err" || return 1
+	[ "$(grep -c '"pid":1,"tid":0,' "$tmp/line.json")" -gt 2100 ]
+}
+ok "a timeline has more than rings hold" until_ok 60 longer
 ok "no timeline of virtual time without processors" says "it is of simulated processors" code 2 "$run" --virtual --timeline "$tmp/line.json" "$file"
 ok "a timeline that can be no file" says "No such file" code 1 "$run" --timeline "$tmp/not/there" "$file"
 done_testing

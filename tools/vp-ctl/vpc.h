@@ -72,6 +72,8 @@ bool vpc_ladder_add(json_t *ways, const json_t *step);
 void vpc_ladders(FILE *f, const json_t *ways);
 /* vpc_page.c: the same as a page for a browser. */
 void vpc_ladder_page(FILE *f, const json_t *ways);
+/* And what is in it, without a head. */
+void vpc_ladder_pictures(FILE *f, const json_t *ways);
 
 int  vpc_top(struct vpc *o);
 int  vpc_dot(struct vpc *o);

@@ -155,13 +155,18 @@ static void way(FILE *f, const char *message, const json_t *steps)
 	fputs("</svg></div>\n", f);
 }
 
-void vpc_ladder_page(FILE *f, const json_t *ways)
+void vpc_ladder_pictures(FILE *f, const json_t *ways)
 {
 	const char *message;
 	json_t *steps;
 
-	fputs(head, f);
 	json_object_foreach((json_t *)(uintptr_t)ways, message, steps)
 		way(f, message, steps);
+}
+
+void vpc_ladder_page(FILE *f, const json_t *ways)
+{
+	fputs(head, f);
+	vpc_ladder_pictures(f, ways);
 	fputs("</body></html>\n", f);
 }

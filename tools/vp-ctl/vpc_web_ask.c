@@ -57,7 +57,7 @@ static void refuse(struct web_ask *a, unsigned status, const char *code, const c
 	json_decref(j);
 }
 
-static char *page_of(const json_t *ways)
+static char *pictures_of(const json_t *ways)
 {
 	char *text = NULL;
 	size_t n;
@@ -65,7 +65,7 @@ static char *page_of(const json_t *ways)
 
 	if (f == NULL)
 		return NULL;
-	vpc_ladder_page(f, ways);
+	vpc_ladder_pictures(f, ways);
 	if (fclose(f) == 0)
 		return text;
 	free(text);
@@ -75,7 +75,7 @@ static char *page_of(const json_t *ways)
 static void conclude(struct web_ask *a, const json_t *line)
 {
 	if (a->trace && json_is_true(json_object_get(line, "ok")))
-		settle(a, MHD_HTTP_OK, "text/html; charset=utf-8", page_of(a->ways));
+		settle(a, MHD_HTTP_OK, "text/html; charset=utf-8", pictures_of(a->ways));
 	else
 		settle(a, MHD_HTTP_OK, "application/json", json_dumps(line, JSON_COMPACT));
 }

@@ -61,7 +61,7 @@ export async function ask(request) {
 	return said.result;
 }
 
-/* The ladders of a trace: a page of its own. */
+/* The ladders of a trace, drawn. */
 export async function ladders(request) {
 	const response = await post(request);
 

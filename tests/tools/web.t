@@ -162,6 +162,8 @@ for svg in map(et.fromstring, svgs):
     assert [e for e in svg.iter("circle") if e.get("class") == "step"]
 PY
 }
+# clients N: so many are at the control socket: the page's server, a request of it that waits each, and who asks this.
+clients() { "$ctl" -s "$sock" --json show runtime | grep -q "\"clients\": $1,"; }
 # Waits for messages that never come.
 waits='{"cmd":"trace","node":"quiet","count":1,"time":"50s"}'
 busy() { ask 503 '{"cmd":"show","what":"graph"}' && holds '"code":"busy"'; }
@@ -172,7 +174,7 @@ waiting() {
 		curl -s -m 300 -o "$tmp/waited-$i" -H "X-VP-Token: $token" --data-binary "$waits" "${url}ask" &
 		waiters="$waiters $!"
 	done
-	until_ok 100 busy && get 200 snapshot
+	until_ok 100 clients 6 && busy && get 200 snapshot
 	failed=$?
 	kill $waiters
 	wait $waiters
@@ -182,7 +184,7 @@ waiting() {
 ends() {
 	curl -s -m 300 -o "$tmp/waited" -w '%{http_code}' -H "X-VP-Token: $token" --data-binary "$waits" "${url}ask" >"$tmp/code" &
 	waiter=$!
-	until_ok 100 tapped || return 1
+	until_ok 100 clients 3 || return 1
 	kill $graph
 	wait $graph || { cat "$tmp/err"; return 1; }
 	graph=
@@ -198,9 +200,6 @@ again() {
 	wait $web $graph
 	start "$tmp/net.lua" && serve
 }
-# The trace is there, and the request is known to be waiting: one client more than the page's own and this one.
-tapped() { "$ctl" -s "$sock" --json show runtime | grep -q '"clients": 3'; }
-
 start "$tmp/net.lua"
 "$ctl" -s "$sock" web --port=x 2>&1 | grep -q 'not in this build' && { kill $graph; skip_all "built without libmicrohttpd"; }
 ok "what is no port is refused" code 2 "$ctl" -s "$sock" web --port=65536

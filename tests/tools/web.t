@@ -231,7 +231,7 @@ if [ -n "$browser" ]; then
 	# The last thing that it sees is the graph's end.
 	ok "the page in a browser" timeout 500 python3 "$top_srcdir/tests/tools/web_page.py" "$browser" "$url" "$ctl" "$sock" "$tmp/net.lua" "${XK_SCREENSHOTS-}"
 else
-	skip "the page in a browser" "Chromium is not installed (package chromium): nobody has looked at the page"
+	skip "the page in a browser" "Chromium is not installed (package chromium-headless-shell): nobody has looked at the page"
 fi
 ok "another graph is served" again
 ok "the end of the graph is said" ends

@@ -20,6 +20,7 @@
 #define BODY_MAX   8192u
 #define TOO_LARGE  413u
 #define ANSWER_MAX (4u << 20)    /* bytes of all lines of an answer */
+#define LOST       (3 * XK_SEC)  /* until a lost connection is not the graph's end */
 #define TRACE_MAX  (60 * XK_SEC) /* a trace beside the time for an answer */
 
 enum state { READING, WAITING, DONE };
@@ -39,6 +40,13 @@ struct web_ask {
 	xk_ns                  until;
 	struct vpc_answer      answer;   /* DONE; no text: the browser has gone */
 };
+
+static void hang_up(struct web_ask *a)
+{
+	if (a->o.fd >= 0)
+		close(a->o.fd);
+	a->o.fd = -1;
+}
 
 /* ---- answers ----------------------------------------------------------------------------------- */
 
@@ -176,8 +184,7 @@ enum MHD_Result web_ask_go(struct web_ask *a)
 
 void web_ask_free(struct web_ask *a)
 {
-	if (a->o.fd >= 0)
-		close(a->o.fd);
+	hang_up(a);
 	if (a->o.passed >= 0)
 		close(a->o.passed);
 	free(a->o.in);
@@ -226,7 +233,14 @@ static bool take_line(struct web_ask *a, const json_t *line)
 	return true;
 }
 
-static void hear(struct web_ask *a)
+/* The graph has let us go; most likely it ends, of which web.o hears in a moment. */
+static void lose(struct web_ask *a, xk_ns now)
+{
+	hang_up(a);
+	a->until = now + LOST < a->until ? now + LOST : a->until;
+}
+
+static void hear(struct web_ask *a, xk_ns now)
 {
 	size_t before = a->o.nin;
 	bool there = vpc_more(&a->o), found = true;
@@ -243,10 +257,8 @@ static void hear(struct web_ask *a)
 	}
 	if (a->state == WAITING && a->heard > ANSWER_MAX)
 		refuse(a, MHD_HTTP_BAD_GATEWAY, "too-long", "the answer is longer than a page should be: ask for less, or vp-ctl");
-	else if (a->state == WAITING && !there && vpc_gone(a->w->o))
-		refuse(a, MHD_HTTP_GONE, "ended", "the graph has ended");
 	else if (a->state == WAITING && !there)
-		refuse(a, MHD_HTTP_BAD_GATEWAY, "failed", "the graph let us go");
+		lose(a, now);
 }
 
 static bool is_ready(int fd, short events)
@@ -259,9 +271,11 @@ static bool is_ready(int fd, short events)
 static void look(struct web_ask *a, xk_ns now)
 {
 	if (is_ready(a->o.fd, POLLIN))
-		hear(a);
+		hear(a, now);
 	else if (is_ready(browser(a), POLLRDHUP))
 		settle(a, 0, NULL, NULL);
+	else if (now >= a->until && a->o.fd < 0)
+		refuse(a, MHD_HTTP_BAD_GATEWAY, "failed", "the graph let us go");
 	else if (now >= a->until)
 		refuse(a, MHD_HTTP_GATEWAY_TIMEOUT, "failed", "no answer in time: the graph is stopped, or too busy");
 }
@@ -273,8 +287,7 @@ static void resume(struct web *w, struct web_ask **at)
 
 	*at = a->next;
 	w->nasks--;
-	close(a->o.fd);                  /* a trace ends with that */
-	a->o.fd = -1;
+	hang_up(a);                      /* a trace ends with that */
 	MHD_resume_connection(a->c);
 }
 

@@ -81,38 +81,37 @@ def idle(n):
         s.connect_ex((HOST, 7))
         socks[s.fileno()] = s
         poll.register(s.fileno(), select.EPOLLOUT)
-    def each(answer):                   # of every socket once
+    def each(want, does):               # every socket once, when it is ready for it
+        for fd in socks:
+            poll.modify(fd, want)
         left = len(socks)
         while left:
             ready = poll.poll(60)
             assert ready, "nothing for a minute, %d of %d left" % (left, len(socks))
             for fd, events in ready:
-                left -= answer(fd, events)
-    def stands(fd, events):
-        assert not events & (select.EPOLLERR | select.EPOLLHUP), socks[fd].getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-        assert socks[fd].send(b"x") == 1
-        poll.modify(fd, select.EPOLLIN)
-        return 1
-    def answered(fd, events):
-        assert socks[fd].recv(2) == b"x"
-        poll.modify(fd, 0)
-        return 1
+                assert not events & (select.EPOLLERR | select.EPOLLHUP), socks[fd].getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+                does(socks[fd])
+                poll.modify(fd, 0)
+                left -= 1
+    def speaks(s):
+        assert s.send(b"x") == 1
+    def hears(s):
+        assert s.recv(2) == b"x"
+    def talk():
+        each(select.EPOLLOUT, speaks)
+        each(select.EPOLLIN, hears)
     for at in range(0, n, 500):         # a listener's queue has an end
         before = set(socks)
         while len(socks) < min(at + 500, n):
             begin()
         new = {fd: s for fd, s in socks.items() if fd not in before}
         old, socks = socks, new
-        each(stands)
-        each(answered)
+        talk()
         socks = old
     print(len(socks), "stand", flush=True)
     others()
     sys.stdin.read(1)                   # until somebody has looked
-    for fd, s in socks.items():
-        assert s.send(b"x") == 1
-        poll.modify(fd, select.EPOLLIN)
-    each(answered)
+    talk()
     others()
 
 globals()[sys.argv[1]](*sys.argv[2:])
@@ -127,12 +126,13 @@ ok "a reader stops for $patience s, and then reads all of 32 MiB" c stops "$pati
 ok "a reader takes 1 KiB a second for $patience s, and then the rest" c slow "$patience" "$sum"
 
 mkfifo "$tmp/go"
+stand_or_ended() { grep -q stand "$tmp/idle" || ! kill -0 $idlers; }
 idle() {
 	before=$(resident)
 	c idle $peers <"$tmp/go" >"$tmp/idle" 2>&1 &
 	idlers=$!
 	exec 9>"$tmp/go"
-	until_ok 200 grep -q stand "$tmp/idle"
+	until_ok 200 stand_or_ended
 	after=$(resident)
 	echo "$peers peers: $before KiB resident before, $after with them" | tee "$tmp/figure"
 	exec 9>&-

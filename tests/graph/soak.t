@@ -48,7 +48,10 @@ for bad in "resident:memory that stays" "blocks:blocks that are kept" "bytes:byt
 	refuses "found: ${bad#*:}" judged "${bad%%:*}"
 done
 
+sanitized=
+grep -q -e -fsanitize "$top_builddir/config.status" && sanitized=--sanitized
 for preset in $which; do
-	ok "$preset: $seconds s" soak --seconds "$seconds" --every "$every" --out "$out" "$top_builddir" "$top_srcdir/tests/graph/soak.lua" "$preset"
+	# shellcheck disable=SC2086
+	ok "$preset: $seconds s" soak $sanitized --seconds "$seconds" --every "$every" --out "$out" "$top_builddir" "$top_srcdir/tests/graph/soak.lua" "$preset"
 done
 done_testing

@@ -108,7 +108,7 @@ enough() {
 }
 
 address() { ip -j link show dev xkp1 | jq -r ".[0].address"; }
-counted() { jq -e "$1" "$tmp/run.json"; }
+counted() { jq -e "$1" "$tmp/run.json" || { jq -c ".end, (.nodes[] | [.name, .counters, .drops])" "$tmp/run.json"; false; }; }
 counter='[.nodes[] | select(.protocol == "packet" or .protocol == "tap" or .protocol == "xdp")] | .[0].counters'
 open_fds() { find /proc/$graph_pid/fd -mindepth 1 | wc -l; }
 as_many_fds() { [ "$(open_fds)" -eq "$fds" ]; }

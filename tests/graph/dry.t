@@ -46,7 +46,7 @@ done
 # One that has what it needs keeps nothing from those that have not: 512 virtual processors with buffers for a few.
 sed 's/^return graph .*/&\n  memory = "1MiB",/' "$graphs/udp-presets.lua" >"$tmp/tiny.lua"
 served() {
-	VP_GRAPH_PATH="$graphs" timeout 100 "$run" --json "$tmp/tiny.lua" vps=512 conns=512 count=3 size=1400 timeout=100ms "$@" >"$tmp/run.json" 2>"$tmp/run.err"
+	VP_GRAPH_PATH="$graphs" timeout 100 "$run" --json "$tmp/tiny.lua" preset=tpc conns=512 count=3 size=1400 timeout=100ms "$@" >"$tmp/run.json" 2>"$tmp/run.err"
 	got=$?
 	cat "$tmp/run.err"
 	[ $got -eq 0 ] && counted '.end == "workload complete"'

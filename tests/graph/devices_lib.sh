@@ -57,7 +57,7 @@ local dev
 if a.driver == "packet" then
   dev = packet { ifname = "xkp1", netns = at, reattach = a.reattach, fanout = a.fanout }
 elseif a.driver == "xdp" then
-  dev = xdp { ifname = "xkp1", netns = at, reattach = a.reattach, mode = a.mode, frames = 1024 }
+  dev = xdp { ifname = "xkp1", netns = at, reattach = a.reattach, mode = a.mode, frames = 128 }
 else
   dev = tap { ifname = "xkp1", netns = at, reattach = a.reattach, addr = "10.9.0.1/24" }
 end
@@ -74,10 +74,10 @@ rnd, left, n = random.Random(1), 20, 0
 with socket.create_connection(("10.9.0.2", 7)) as s:
     s.settimeout(60)
     while left:
-        b, got = rnd.randbytes(3000), b""
+        b, got = rnd.randbytes(60000), b""
         s.sendall(b)
         while len(got) < len(b):
-            part = s.recv(4096)
+            part = s.recv(65536)
             assert part, "closed"
             got += part
         assert got == b, "not what was sent"

@@ -118,10 +118,6 @@ altered askew 'static struct xk_param q[4]; __builtin_memcpy(q, my_layer_params,
 ok "with a parameter at an odd place" refused askew "cannot be used: its protocol 'my_layer' has a parameter 'mark' at offset 3"
 altered list 'static struct xk_param q[4]; __builtin_memcpy(q, my_layer_params, sizeof q); q[1].type = XK_P_LIST; q[1].elem = XK_P_LIST; q[1].offset = 0; q[1].def = NULL; q[1].min = q[1].max = NULL; p.params = q;'
 ok "with a list of lists" refused list "cannot be used: its protocol 'my_layer' has a parameter 'sessions' of what can stand in no list or map"
-altered share 'static struct xk_param q[4]; __builtin_memcpy(q, my_layer_params, sizeof q); q[1].offset = q[0].offset; p.params = q;'
-ok "with two parameters in the same bytes" refused share "cannot be used: its protocol 'my_layer' has parameters 'mark' and 'sessions' in the same bytes"
-altered unset 'static struct xk_param q[4]; __builtin_memcpy(q, my_layer_params, sizeof q); q[1].type = XK_P_TEXT; q[1].offset = 0; q[0].offset = 8; q[1].def = q[1].min = q[1].max = NULL; q[1].flags = XK_PF_UNSET; p.params = q; p.conf_size = 64;'
-ok "with a text that may be unset" refused unset "cannot be used: its protocol 'my_layer' has a parameter 'sessions' that may be unset, or change, and is no scalar"
 altered half 'p.abi = 1;'
 ok "with a descriptor of another number" refused half "has a descriptor, number 1, without .abi = XK_ABI"
 altered default 'static struct xk_param q[4]; __builtin_memcpy(q, my_layer_params, sizeof q); q[0].def = \"300\"; p.params = q;'

@@ -458,6 +458,28 @@ static void every_schema_of_the_build_is_sound(void)
 	}
 }
 
+/* What would have memory freed that is none, when the plug-in's defaults are looked at. */
+static void parameters_that_spoil_each_other_are_refused(void)
+{
+	static const struct xk_ops none;
+	struct xk_param q[3] = {
+		{ .name = "a", .type = XK_P_TEXT, .doc = "a text", .def = "text", .offset = 8 },
+		{ .name = "b", .type = XK_P_UINT, .doc = "a number", .def = "7", .offset = 0 }, XK_PARAM_END };
+	struct xk_proto p = { .abi = XK_ABI, .size = sizeof p, .name = "spoiled", .doc = "two parameters", .ops = &none,
+			      .params = q, .conf_size = 16 };
+	char why[256] = "";
+
+	CU_ASSERT_EQUAL(xk_proto_fault(&p, why, sizeof why), XK_OK);
+	q[1].offset = 8;
+	CU_ASSERT_EQUAL(xk_proto_fault(&p, why, sizeof why), XK_E_INVAL);
+	CU_ASSERT_STRING_EQUAL(why, "has parameters 'a' and 'b' in the same bytes");
+	q[1].offset = 0;
+	q[0].def = NULL;
+	q[0].flags = XK_PF_UNSET;
+	CU_ASSERT_EQUAL(xk_proto_fault(&p, why, sizeof why), XK_E_INVAL);
+	CU_ASSERT_STRING_EQUAL(why, "has a parameter 'a' that may be unset, or change, and is no scalar");
+}
+
 /* Nine hundred faults of a call behind which brackets nest on the same line: each place was
  * looked for behind each bracket, 3 seconds for 1400 bytes. */
 static void the_places_of_many_errors_are_found_in_bounded_work(void)
@@ -595,6 +617,7 @@ static CU_TestInfo tests[] = {
 	{ "errors are printed with their line and a caret", errors_are_printed_with_their_line_and_a_caret },
 	{ "no word of the language hides a protocol", no_word_of_the_language_hides_a_protocol },
 	{ "every schema of the build is sound", every_schema_of_the_build_is_sound },
+	{ "parameters that spoil each other are refused", parameters_that_spoil_each_other_are_refused },
 	{ "the places of many errors are found in bounded work", the_places_of_many_errors_are_found_in_bounded_work },
 	{ "a fault in an endless loop is said once", a_fault_in_an_endless_loop_is_said_once },
 	{ "errors beyond the limit are told of last", errors_beyond_the_limit_are_told_of_last },

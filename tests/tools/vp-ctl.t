@@ -470,6 +470,7 @@ local a = args {
   hop = uint { 0, doc = "turns of a layer over the client, 0: none" }, port = uint { 7, doc = "of the echo" },
   loss = text { "", doc = "of the client's link; without it none" }, more = bool { false, doc = "another application" },
   vps = uint { 4, doc = "virtual processors" }, tag = bool { false, doc = "a layer of a plug-in over the server" },
+  wait = time { "1s", doc = "of the client for an answer" },
 }
 local function host(addr, link)
   local wire = eth_mem { wire = "cable", queue = 65536 }
@@ -480,7 +481,7 @@ local client = udp { name = "client", over = host("10.0.0.1/24", true) }
 local server = udp { name = "server", over = host("10.0.0.2/24") }
 echo { port = a.port, over = a.tag and tag { over = server } or server }
 if a.more then sink { name = "more", port = 99, over = server } end
-load { to = "10.0.0.2", port = 7, conns = 16, count = 0, window = 4, over = a.hop > 0 and hop { burn = a.hop, over = client } or client }
+load { to = "10.0.0.2", port = 7, conns = 16, count = 0, window = 4, timeout = a.wait, over = a.hop > 0 and hop { burn = a.hop, over = client } or client }
 return graph "apply" { threading = vppc { vps = a.vps } }
 LUA
 
@@ -618,13 +619,13 @@ swaps() {
 	early=
 	for swap in $(seq "$XK_SWAPS"); do
 		more=$([ $((swap % 4 / 2)) = 0 ] || echo more=true)
-		apply "tag=true $more" plugin="$tmp/tag-$((swap % 2 + 1)).so" && grep -q '^tag  *[ar]' "$tmp/told" && goes_on || return
+		apply "tag=true wait=1h $more" plugin="$tmp/tag-$((swap % 2 + 1)).so" && grep -q '^tag  *[ar]' "$tmp/told" && goes_on || return
 		[ "$swap" -ne $((XK_SWAPS / 4 + 1)) ] || early=$(resident)
 	done
 	late=$(resident)
-	apply "" && hasnt tag && goes_on && c metrics >"$tmp/m" &&
+	apply "wait=1h" && hasnt tag && goes_on && c metrics >"$tmp/m" && grep -q 'event="unanswered"' "$tmp/m" &&
 	echo "$XK_SWAPS swaps; $early KiB then, $late now" &&
-	! grep -E '^xkvp_node_(drops|events)_total\{.*(reason="|event="timeouts").*\} [1-9]' "$tmp/m" && [ "$late" -le $((early + 4096)) ]
+	! grep -E '^xkvp_node_(drops|events)_total\{.*(reason="|event="unanswered").*\} [1-9]' "$tmp/m" && [ "$late" -le $((early + 4096)) ]
 }
 # Whatever is told beside it, a plug-in is not there afterwards.
 dry_plugin() {
@@ -658,7 +659,7 @@ if command -v pkg-config >/dev/null && tag_plugin >"$tmp/made" 2>&1; then
 	ok "a newer version of a plug-in takes the old one's place, and an older one that one's" newer_plugin
 	ok "nor does a refusal" refused_plugin
 	ok "that graph ends with nothing leaked" stop
-	ok "a graph begins whose plug-in is swapped" start "$tmp/apply.lua"
+	ok "a graph begins whose plug-in is swapped" start "$tmp/apply.lua" wait=1h
 	ok "$XK_SWAPS swaps of a plug-in, an application beside: nothing is lost, nothing grows" swaps
 	ok "what is no plug-in is refused" refused 'is no plug-in' apply tag=true plugin="$tmp/tag.c"
 else

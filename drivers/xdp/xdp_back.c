@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * xdp_back.c - an interface that was removed is there again, perhaps another one of its name.
+ * xdp_back.c - an interface that goes down or is removed, and is there again, perhaps another one of its name.
  *
- * The first VP, which watches the interface, tells all others when it is gone: each lets go of the rings, of what it had
- * to send and of what it had read a part of.  When all have, the first one closes the sockets, and looks from time to
+ * The first VP looks twice a second what has become of it, and tells all others when it is gone and waited for: each
+ * lets go of the rings, of what it had to send and of what it had read a part of.  When all have, the first one closes
+ * the sockets, and looks from time to
  * time for an interface of the name.  Where there is one it makes sockets at the same memory, of which all frames are
  * free but those that messages still have, which come back when these are freed, and tells the others again.
  * Nothing above notices but that frames were lost: the station keeps its address and its MTU.
@@ -11,6 +12,7 @@
  */
 #include "drivers/xdp/xdp_priv.h"
 #include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_node.h"
 #include "runtime/vp/xk_vp.h"
 
 #include <errno.h>
@@ -18,6 +20,9 @@
 #include <stdio.h>
 
 #include "drivers/common/netns.h"
+
+#define WATCH_EVERY (500 * XK_MS)
+#define BACK_EVERY  (100 * XK_MS)         /* while it is away */
 
 /* ---- each VP ------------------------------------------------------------------------- */
 
@@ -87,12 +92,6 @@ void xdp_back_init(struct xdp_dev *d, struct xk_rep *r)
 
 /* ---- the first one ----------------------------------------------------------------------- */
 
-void xdp_back_wait(struct xdp_dev *d)
-{
-	d->torn = d->said = false;
-	tell_all(d);
-}
-
 struct looking { struct xdp_dev *d; const struct xdp_conf *c; char *why; size_t n; };
 
 /* In the interface's namespace.  Whether there is one of the name costs little, all else much. */
@@ -120,7 +119,8 @@ static bool back_failed(struct xdp_dev *d, int err, const char *why)
 	return !is_hopeless(err);
 }
 
-bool xdp_back_look(struct xdp_dev *d)
+/* False: it has not come back and will not. */
+static bool back_look(struct xdp_dev *d)
 {
 	const struct xdp_conf *c = xdp_conf(d->rep);
 	char why[512] = "";
@@ -141,4 +141,59 @@ bool xdp_back_look(struct xdp_dev *d)
 	xk_store_release(&d->link, (uint32_t)XDP_UP);
 	tell_all(d);
 	return true;
+}
+
+/* ---- from time to time ------------------------------------------------------------------ */
+
+static void back_wait(struct xdp_dev *d)
+{
+	d->torn = d->said = false;
+	tell_all(d);
+}
+
+static void watch_say(struct xdp_dev *d, enum xdp_link now)
+{
+	static const char *const said[] = { "is up again", "was taken down: nothing can be sent", "was removed" };
+
+	if (d->link == now || d->link == XDP_GONE)
+		return;
+	xk_store_relaxed(&d->link, now);
+	XK_TRACE(&d->rep->node->log, now == XDP_GONE ? 1 : 2, "interface %s %s%s", d->ifname, said[now],
+		 now == XDP_GONE && xdp_conf(d->rep)->reattach ? ": one of its name is waited for" : "");
+	if (now != XDP_GONE)
+		return;
+	xk_count(d->rep->count[N_ERRORS]);
+	if (xdp_conf(d->rep)->reattach)
+		back_wait(d);
+	else
+		xk_node_failed(d->rep->node, "its interface is gone");
+}
+
+static void watch_look(struct xk_timer *t)
+{
+	struct xdp_dev *d = xk_container_of(t, struct xdp_dev, watch);
+
+	if (d->link != XDP_GONE) {
+		watch_say(d, xdp_watch_read(d));
+	} else if (!back_look(d)) {
+		return;
+	}
+	if (d->link != XDP_GONE)
+		xk_timer_set(d->rep->wheel, t, xk_vp_now() + WATCH_EVERY);
+	else if (xdp_conf(d->rep)->reattach)
+		xk_timer_set(d->rep->wheel, t, xk_vp_now() + BACK_EVERY);
+}
+
+void xdp_watch_start(struct xdp_dev *d, struct xk_rep *r)
+{
+	d->rep = r;
+	xk_timer_init(&d->watch, watch_look);
+	xk_timer_set(r->wheel, &d->watch, r->vp->now + WATCH_EVERY);
+}
+
+void xdp_watch_stop(struct xdp_dev *d)
+{
+	if (d->rep != NULL)
+		xk_timer_cancel(d->rep->wheel, &d->watch);
+	d->rep = NULL;
 }

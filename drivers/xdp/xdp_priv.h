@@ -341,21 +341,17 @@ void xdp_tx_flush(struct xdp_port *p);
 /* ---- xdp_watch.c: what becomes of the interface ------------------------------------------ */
 
 int  xdp_watch_open(struct xdp_dev *d, char *why, size_t n);
-/* Inside the first VP. */
-void xdp_watch_start(struct xdp_dev *d, struct xk_rep *r);
-void xdp_watch_stop(struct xdp_dev *d);
+/* What it is now. */
+enum xdp_link xdp_watch_read(const struct xdp_dev *d);
 
 /* ---- xdp_back.c: an interface that was removed is there again -------------------------------- */
-
-#define XDP_BACK_EVERY (100 * XK_MS)     /* while it is away */
 
 static inline const struct xdp_conf *xdp_conf(const struct xk_rep *r) { return r->conf; }
 /* Before any VP runs. */
 void xdp_back_init(struct xdp_dev *d, struct xk_rep *r);
-/* Inside the first VP, which the interface is gone for: tells the others. */
-void xdp_back_wait(struct xdp_dev *d);
-/* The same, from time to time: false, it has not come back and will not. */
-bool xdp_back_look(struct xdp_dev *d);
+/* Inside the first VP: looks from time to time what has become of the interface. */
+void xdp_watch_start(struct xdp_dev *d, struct xk_rep *r);
+void xdp_watch_stop(struct xdp_dev *d);
 
 #endif
 #endif

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * xdp_watch.c - notices when the interface goes down, comes back or is removed.
+ * xdp_watch.c - whether the interface is up, down or removed.
  *
  * An AF_XDP socket whose interface is gone stays silent: nothing becomes
- * readable.  So a timer of the first VP looks twice a second at a netlink socket on
- * which the kernel says what becomes of interfaces, and notes it where all VPs see
- * it.  When the kernel had more to say than fits, the state is
- * asked for.  The same timer looks whether the program is still there, which somebody may have taken away: then
- * nothing comes any more either.
+ * readable.  The kernel says on a netlink socket what becomes of interfaces; when it had more to say than fits, the
+ * state is asked for.  A program that somebody has taken away is an interface that is gone: nothing comes any more.
  * Invariant: once gone, always gone: an interface that comes back has another number, and another netlink socket.
  */
 #include "drivers/xdp/xdp_priv.h"
-#include "runtime/upi/xk_node.h"
-#include "runtime/vp/xk_vp.h"
 
 #include <errno.h>
 #include <linux/netlink.h>
@@ -22,8 +17,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#define WATCH_EVERY (500 * XK_MS)
 
 int xdp_watch_open(struct xdp_dev *d, char *why, size_t n)
 {
@@ -46,25 +39,7 @@ static void watch_ask(const struct xdp_dev *d)
 	(void)!send(d->watch_fd, &q, sizeof q, 0);
 }
 
-static void watch_say(struct xdp_dev *d, enum xdp_link now)
-{
-	static const char *const said[] = { "is up again", "was taken down: nothing can be sent", "was removed" };
-
-	if (d->link == now || d->link == XDP_GONE)
-		return;
-	xk_store_relaxed(&d->link, now);
-	XK_TRACE(&d->rep->node->log, now == XDP_GONE ? 1 : 2, "interface %s %s%s", d->ifname, said[now],
-		 now == XDP_GONE && xdp_conf(d->rep)->reattach ? ": one of its name is waited for" : "");
-	if (now != XDP_GONE)
-		return;
-	xk_count(d->rep->count[N_ERRORS]);
-	if (xdp_conf(d->rep)->reattach)
-		xdp_back_wait(d);
-	else
-		xk_node_failed(d->rep->node, "its interface is gone");
-}
-
-static void watch_one(struct xdp_dev *d, const struct nlmsghdr *h)
+static void watch_one(const struct xdp_dev *d, const struct nlmsghdr *h, enum xdp_link *now)
 {
 	const struct ifinfomsg *i = NLMSG_DATA(h);
 
@@ -72,17 +47,19 @@ static void watch_one(struct xdp_dev *d, const struct nlmsghdr *h)
 		const struct nlmsgerr *e = NLMSG_DATA(h);
 
 		if (e->error == -ENODEV)
-			watch_say(d, XDP_GONE);
+			*now = XDP_GONE;
 		return;
 	}
 	if ((h->nlmsg_type != RTM_NEWLINK && h->nlmsg_type != RTM_DELLINK) || i->ifi_index != (int)d->ifindex ||
 	    i->ifi_family != AF_UNSPEC)
 		return;
-	watch_say(d, h->nlmsg_type == RTM_DELLINK ? XDP_GONE : i->ifi_flags & IFF_UP ? XDP_UP : XDP_DOWN);
+	if (*now != XDP_GONE)
+		*now = h->nlmsg_type == RTM_DELLINK ? XDP_GONE : i->ifi_flags & IFF_UP ? XDP_UP : XDP_DOWN;
 }
 
-static void watch_read(struct xdp_dev *d)
+enum xdp_link xdp_watch_read(const struct xdp_dev *d)
 {
+	enum xdp_link now = (enum xdp_link)d->link;
 	_Alignas(struct nlmsghdr) char b[16384];
 	ssize_t n;
 
@@ -92,37 +69,7 @@ static void watch_read(struct xdp_dev *d)
 			continue;
 		}
 		for (struct nlmsghdr *h = (struct nlmsghdr *)(void *)b; NLMSG_OK(h, n); h = NLMSG_NEXT(h, n))
-			watch_one(d, h);
+			watch_one(d, h, &now);
 	}
-}
-
-static void watch_look(struct xk_timer *t)
-{
-	struct xdp_dev *d = xk_container_of(t, struct xdp_dev, watch);
-
-	if (d->link != XDP_GONE) {
-		watch_read(d);
-		if (d->link == XDP_UP && xdp_prog_gone(d))
-			watch_say(d, XDP_GONE);
-	} else if (!xdp_back_look(d)) {
-		return;
-	}
-	if (d->link != XDP_GONE)
-		xk_timer_set(d->rep->wheel, t, xk_vp_now() + WATCH_EVERY);
-	else if (xdp_conf(d->rep)->reattach)
-		xk_timer_set(d->rep->wheel, t, xk_vp_now() + XDP_BACK_EVERY);
-}
-
-void xdp_watch_start(struct xdp_dev *d, struct xk_rep *r)
-{
-	d->rep = r;
-	xk_timer_init(&d->watch, watch_look);
-	xk_timer_set(r->wheel, &d->watch, r->vp->now + WATCH_EVERY);
-}
-
-void xdp_watch_stop(struct xdp_dev *d)
-{
-	if (d->rep != NULL)
-		xk_timer_cancel(d->rep->wheel, &d->watch);
-	d->rep = NULL;
+	return now == XDP_UP && xdp_prog_gone(d) ? XDP_GONE : now;
 }

@@ -4,7 +4,8 @@
  *
  *   arp.c        the node: opening, controls, life
  *   arp_sess.c   sessions: the down path, pending messages, timers
- *   arp_input.c  packets: checked, answered, learned from
+ *   arp_input.c  packets that come: checked, answered, learned from
+ *   arp_output.c packets that leave
  *   arp_table.c  the neighbours, one table for all VPs
  *   arp_own.c    our own addresses
  *   arp_claim.c  which of them are ours: probes, announcements, conflicts
@@ -242,7 +243,16 @@ void arp_tell_claim_locked(struct arp_table *t);
 
 /* ---- packets ------------------------------------------------------------------------------ */
 
+struct arp_pkt {
+	uint16_t op;
+	uint8_t  sha[6], tha[6];
+	uint32_t spa, tpa;
+};
+enum { ARP_HTYPE_ETHER = 1, ARP_PTYPE_IPV4 = 0x0800 };
+
 void arp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+/* To p->tha, from our station; counted there. */
+void arp_send_to(struct xk_rep *r, struct arp_pkt *p, unsigned counter);
 /* "Who has host?" to everybody on this link. */
 void arp_send_request(struct xk_rep *r, uint32_t host);
 /* The same, to one station (RFC 1122 2.3.2.1 (2), a unicast poll). */

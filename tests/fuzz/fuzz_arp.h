@@ -32,13 +32,13 @@ static xk_ns looked;                     /* at what was sent, last */
  * by then. */
 static struct { uint32_t pushed, sent, last; bool asked; xk_ns when; uint64_t gone; } of[SLOTS];
 
-static uint32_t slot_host(unsigned i)
+static inline uint32_t slot_host(unsigned i)
 {
 	return i == SLOTS - 1 ? HOST(10, 255, 255, 255) : i == SLOTS - 2 ? HOST(224, 1, 130, 3) :
 	       i == SLOTS - 3 ? STATIC : HOST(10, 0, 0, 2 + i);
 }
 
-static unsigned slot_of(uint32_t host)
+static inline unsigned slot_of(uint32_t host)
 {
 	unsigned i = 0;
 
@@ -49,7 +49,7 @@ static unsigned slot_of(uint32_t host)
 
 /* ---- addresses that a packet has ------------------------------------------------------------- */
 
-static void station(unsigned k, uint8_t mac[6])
+static inline void station(unsigned k, uint8_t mac[6])
 {
 	static const uint8_t odd[5][6] = { { 2, 0, 0, 0, 0, 1 }, { 0 }, { 255, 255, 255, 255, 255, 255 },
 					   { 1, 0, 0x5e, 0, 0, 1 }, { 2, 0, 0, 0, 5, 5 } };
@@ -59,7 +59,7 @@ static void station(unsigned k, uint8_t mac[6])
 		memcpy(mac, odd[k % 16], 6);
 }
 
-static uint32_t address(unsigned k)
+static inline uint32_t address(unsigned k)
 {
 	static const uint32_t odd[] = { US, US2, 0, HOST(10, 255, 255, 255), HOST(127, 0, 0, 1), HOST(224, 0, 0, 1),
 					UINT32_MAX, HOST(0, 0, 0, 5), STATIC, US, US2, US };
@@ -72,7 +72,7 @@ static uint32_t address(unsigned k)
 
 static bool is_ours(uint32_t host) { return host == US || host == US2; }
 
-static unsigned bad_sender(const uint8_t *sha, uint32_t spa)
+static inline unsigned bad_sender(const uint8_t *sha, uint32_t spa)
 {
 	static const uint8_t zero[6];
 
@@ -86,7 +86,7 @@ static unsigned bad_sender(const uint8_t *sha, uint32_t spa)
 }
 
 /* Why the packet is dropped; 0: it is taken. */
-static unsigned reading(const uint8_t *p, uint32_t n)
+static inline unsigned reading(const uint8_t *p, uint32_t n)
 {
 	if (n < 28)
 		return ARP_DROP_SHORT;
@@ -101,7 +101,7 @@ static unsigned reading(const uint8_t *p, uint32_t n)
 	return bad_sender(p + 8, xk_be32(p + 14));
 }
 
-static bool named(uint32_t host, const uint8_t mac[6], bool for_us)
+static inline bool named(uint32_t host, const uint8_t mac[6], bool for_us)
 {
 	for (unsigned i = 0; i < nclaims; i++)
 		if (claim[i].host == host && (claim[i].for_us || !for_us) && (mac == NULL || memcmp(claim[i].mac, mac, 6) == 0))
@@ -113,7 +113,7 @@ static bool named(uint32_t host, const uint8_t mac[6], bool for_us)
 
 /* A question about a host: at the earliest `retry` after the last one, unless its entry has gone since.  When it was sent since
  * the last look is not known: as early as it may. */
-static void asked(uint32_t host)
+static inline void asked(uint32_t host)
 {
 	unsigned i = slot_of(host);
 	uint64_t gone = xk_counter_read(arp->count[ARP_COUNT_EVICTED]);
@@ -129,7 +129,7 @@ static void asked(uint32_t host)
 }
 
 /* True: an answer. */
-static bool sent_arp(const struct pf_rec *r)
+static inline bool sent_arp(const struct pf_rec *r)
 {
 	const uint8_t *p = r->bytes + 14;
 	uint32_t spa = xk_be32(p + 14), tpa = xk_be32(p + 24);
@@ -148,7 +148,7 @@ static bool sent_arp(const struct pf_rec *r)
 	return false;
 }
 
-static void sent_data(const struct pf_rec *r)
+static inline void sent_data(const struct pf_rec *r)
 {
 	static const uint8_t group[6] = { 1, 0, 0x5e, 1, 0x82 & 0x7f, 3 };
 	unsigned i = r->len == 14 + 5 ? r->bytes[14] : SLOTS;
@@ -167,7 +167,7 @@ static void sent_data(const struct pf_rec *r)
 }
 
 /* Everything since the last look; how many answers there are, and the last of them. */
-static unsigned look(const uint8_t **answer)
+static inline unsigned look(const uint8_t **answer)
 {
 	static uint8_t last[42];
 	unsigned answers = 0;
@@ -189,7 +189,7 @@ static unsigned look(const uint8_t **answer)
 	return answers;
 }
 
-static void no_answers(void)
+static inline void no_answers(void)
 {
 	const uint8_t *answer;
 
@@ -202,7 +202,7 @@ static uint64_t word_of(const uint8_t mac[6]) { return ARP_MAC_SET | (uint64_t)x
 
 static uint32_t host_of(const struct arp_entry *e) { return (uint32_t)e->map.key.w[0]; }
 
-static void entry(const struct arp_entry *e, bool heard)
+static inline void entry(const struct arp_entry *e, bool heard)
 {
 	const struct arp_conf *c = arp->conf;
 	uint8_t mac[6];
@@ -219,7 +219,7 @@ static void entry(const struct arp_entry *e, bool heard)
 	for (struct xk_listed *l_ = xk_list_first(list); \
 	     l_ != NULL && ((e) = xk_container_of(l_, struct arp_entry, lru), true); l_ = xk_list_next(list, l_))
 
-static void table(void)
+static inline void table(void)
 {
 	struct arp_table *t = arp_table(arp->node);
 	struct arp_entry *e;
@@ -236,7 +236,7 @@ static void table(void)
 static struct { uint32_t host; uint64_t mac; } firm[CAP + 1];
 static unsigned nfirm;
 
-static void firm_ones(void)
+static inline void firm_ones(void)
 {
 	const struct arp_conf *c = arp->conf;
 	struct arp_table *t = arp_table(arp->node);
@@ -254,7 +254,7 @@ static void firm_ones(void)
 			}
 }
 
-static void still_firm(void)
+static inline void still_firm(void)
 {
 	struct arp_table *t = arp_table(arp->node);
 	struct xk_list *const all[] = { &t->used, &t->heard, &t->fixed };
@@ -268,7 +268,7 @@ static void still_firm(void)
 }
 
 /* Empties it, as if nothing had been said. */
-static void forget(void)
+static inline void forget(void)
 {
 	struct arp_table *t = arp_table(arp->node);
 

@@ -183,7 +183,8 @@ static int arp_start(struct xk_node *n, struct xk_errs *e)
 	struct xk_parts ps;
 	int err;
 
-	t->nbeside = xk_node_beside(n, t->beside, ARP_BESIDE_MAX);
+	if (((const struct arp_conf *)n->conf)->probe)
+		t->nbeside = xk_node_beside(n, t->beside, ARP_BESIDE_MAX);
 	xk_parts_init(&ps, 0);
 	err = xk_open_enable(n, n, n->down[0], &ps);
 	if (err < 0)

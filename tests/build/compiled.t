@@ -27,7 +27,7 @@ compile() {
 }
 
 # Those that need no library of their own.
-traced='runtime/upi/upi_graph.c runtime/upi/upi_ops.c protocols/ping/ping.c protocols/arp/arp_input.c drivers/peer/peer_cold.c drivers/tap/tap.c'
+traced='runtime/upi/upi_graph.c runtime/upi/upi_ops.c protocols/ping/ping.c protocols/arp/arp_claim.c drivers/peer/peer_cold.c drivers/tap/tap.c'
 
 prints() { nm -u "$1" | grep -q 'xk_log_print$'; }
 

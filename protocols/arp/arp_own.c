@@ -32,6 +32,7 @@ int arp_own_add(struct xk_node *n, const struct arp_addr *a)
 {
 	struct arp_table *t = arp_table(n);
 	struct arp_own *o;
+	bool due;
 	int err = XK_OK;
 
 	if (!arp_is_host_address(a->addr) || a->len > 32)
@@ -46,8 +47,9 @@ int arp_own_add(struct xk_node *n, const struct arp_addr *a)
 		o = &t->own[t->nown];
 		*o = (struct arp_own){ .addr = a->addr, .len = a->len };
 		arp_claim_begin(t->node->conf, o);
+		due = o->due != XK_NS_NEVER;             /* the first replica's, from the next line on */
 		xk_store_release(&t->nown, t->nown + 1);
-		if (o->due != XK_NS_NEVER)
+		if (due)
 			arp_tell_claim_locked(t);
 	}
 	xk_mutex_unlock(&t->lock);

@@ -22,11 +22,11 @@
 #include "runtime/base/xk_bytes.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_record.h"
-
-enum arp_ev { ARP_EV_AT, ARP_EV_NOBODY };        /* ORDER ARP_EV */
 #include "runtime/upi/xk_part.h"
 
 #include <string.h>
+
+enum arp_ev { ARP_EV_AT, ARP_EV_NOBODY };        /* ORDER ARP_EV */
 
 static void arm(struct arp_sess *a, xk_ns when)
 {

@@ -44,7 +44,7 @@ now() { date +%s%3N; }
 ended() {
 	began=$(now)
 	kill -"$1" "$graph"
-	(sleep $((most / 1000)); kill -KILL "$graph") >/dev/null 2>&1 &
+	(sleep $((most / 1000)) & trap "kill $!; exit" TERM; wait $!; kill -KILL "$graph") >/dev/null 2>&1 &
 	watchdog=$!
 	wait "$graph"
 	got=$?

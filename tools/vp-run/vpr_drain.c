@@ -55,11 +55,12 @@ static unsigned room(const struct vpr_drain *d)
 	return n < CHUNK ? (unsigned)n : CHUNK;
 }
 
-static void drain_ring(struct vpr_drain *d, unsigned i)
+/* A ring's last record may still get more (xk_recorder_again), until the end. */
+static void drain_ring(struct vpr_drain *d, unsigned i, bool end)
 {
 	struct xk_recording_chunk c = { 0 };
 	const struct xk_recorder *r = ring_of(d, i, &c.ring);
-	uint64_t until = xk_recorder_head(r);
+	uint64_t head = xk_recorder_head(r), until = end || head == 0 ? head : head - 1;
 
 	while (d->next[i] < until) {
 		unsigned most = room(d);
@@ -78,10 +79,10 @@ static void drain_ring(struct vpr_drain *d, unsigned i)
 	}
 }
 
-static void drain_all(struct vpr_drain *d)
+static void drain_all(struct vpr_drain *d, bool end)
 {
 	for (unsigned i = 0; i < d->nrings && !d->full; i++)
-		drain_ring(d, i);
+		drain_ring(d, i, end);
 }
 
 static xk_ns worked(void)
@@ -100,7 +101,7 @@ static void drain_main(void *arg)
 	vpr_be_prompt();
 	while (!xk_load_acquire(&d->stop) && !d->full) {
 		before = worked();
-		drain_all(d);
+		drain_all(d, false);
 		nap = SHARE * (worked() - before);
 		xk_thread_nap(nap > EVERY ? nap : EVERY);
 	}
@@ -191,7 +192,7 @@ bool vpr_drain_end(struct vpr_drain *d, const struct xk_graph *g)
 
 	xk_store_release(&d->stop, true);
 	xk_thread_join(d->thread);
-	drain_all(d);
+	drain_all(d, true);
 	for (unsigned i = 0; i < d->nrings; i++)
 		d->left_out += xk_recorder_head(ring_of(d, i, &name)) - d->next[i];
 	fd = memfd_create("xk-timeline", MFD_CLOEXEC);

@@ -46,5 +46,5 @@ export async function follow(event) {
 		says.className = "error";
 		says.textContent = error.message;
 	}
-	button.disabled = false;
+	button.disabled = document.body.classList.contains("ended");
 }

@@ -75,7 +75,7 @@ void packet_told(struct xk_vp *vp, void *arg)
 	struct packet_rep *pr = arg;
 
 	(void)vp;
-	xk_store_release(&pr->called, 0u);       /* before the look: what changes later is told again */
+	(void)xk_atomic_xchg(&pr->called, 0u);   /* before the look: what changes later is told again */
 	if (pr->stopped)
 		return;
 	if (xk_load_acquire(&packet_state(pr->rep)->life) != pr->set->life)

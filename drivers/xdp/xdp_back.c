@@ -4,9 +4,9 @@
  *
  * The first VP looks twice a second what has become of it, and tells all others when it is gone and waited for: each
  * lets go of the rings, of what it had to send and of what it had read a part of.  When all have, the first one closes
- * the sockets, and looks from time to
- * time for an interface of the name.  Where there is one it makes sockets at the same memory, of which all frames are
- * free but those that messages still have, which come back when these are freed, and tells the others again.
+ * the sockets, and looks from time to time for an interface of the name.  Where there is one it makes sockets at the
+ * same memory, of which all frames are free but those that messages still have, which come back when these are freed,
+ * and tells the others again.
  * Nothing above notices but that frames were lost: the station keeps its address and its MTU.
  * Invariant: what all VPs share of the device is changed only while none is inside.
  */
@@ -59,17 +59,26 @@ static void back_told(struct xk_vp *vp, void *arg)
 	struct xdp_dev *d = p->q->dev;
 	bool gone;
 
-	xk_store_release(&p->called, 0u);        /* before the look: what changes later is told again */
+	(void)xk_atomic_xchg(&p->called, 0u);    /* before the look: what changes later is told again */
 	gone = xk_load_acquire(&d->link) == XDP_GONE;
 	if (p->over || gone == p->away)
 		return;
+	/* Counted before the second look: from here on nobody tears the device down. */
+	if (!gone) {
+		(void)xk_atomic_add(&d->inside, 1u);
+		if (xk_load_acquire(&d->link) == XDP_GONE) {
+			(void)xk_atomic_add(&d->inside, (uint32_t)-1);
+			return;
+		}
+	}
 	for (unsigned q = 0; q < d->nqueues; q++) {
 		if (gone)
 			port_leave(xdp_port(d, q, vp->no));
 		else
 			port_enter(xdp_port(d, q, vp->no));
 	}
-	(void)xk_atomic_add(&d->inside, gone ? (uint32_t)-1 : 1u);
+	if (gone)
+		(void)xk_atomic_add(&d->inside, (uint32_t)-1);
 }
 
 static void tell_all(struct xdp_dev *d)

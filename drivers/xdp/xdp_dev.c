@@ -116,10 +116,10 @@ static void place_frames(struct xdp_dev *d)
 		are_back(xk_mpsc_take(&Q->back));
 		are_back(Q->rest);
 		for (uint32_t i = 0; i < d->frames; i++, f++) {
+			if (f->lent)                     /* and so of this queue already */
+				continue;
 			f->q = Q;
 			f->sent = false;
-			if (f->lent)
-				continue;
 			f->link.next = l;
 			l = &f->link;
 		}

@@ -139,6 +139,7 @@ static int64_t listen_op(struct sock *sk, void *arg)
 {
 	const struct sock_conf *c = sk->node->conf;
 	uint32_t n = *(unsigned *)arg;
+	bool named = false;
 	int err = XK_OK;
 
 	if (sk->closed)
@@ -159,13 +160,15 @@ static int64_t listen_op(struct sock *sk, void *arg)
 		err = sock_take_some_port(sk, sk->local.host, true);
 	else if (sk->port == NULL)       /* the name was shared: now it must be ours alone */
 		err = sock_take_port(sk, &sk->local, true);
-	if (err == XK_OK)
+	named = err == XK_OK;
+	if (named)
 		sock_listen_tells(sk, true);
 	if (err == XK_OK && sk->enabled == NULL)
 		err = sock_enable(sk);
 	if (err == XK_OK)
 		return XK_OK;
-	sock_listen_tells(sk, false);
+	if (named)                       /* else it is another listener's */
+		sock_listen_tells(sk, false);
 	sk->state = SOCK_IDLE;
 	xk_store_relaxed(&sk->backlog, 0);
 	return err;

@@ -4,9 +4,9 @@
  *
  * An application that gets no buffer tries again, and one whose message was dropped for want of one waits for
  * an answer that never comes: where no memory comes back they do so for ever.  Of a graph that ends when its
- * applications have finished is therefore asked, once a second of the host's time: were buffers refused, and did no
- * application move a message?  So many seconds in a row, and the run is over.  A graph that serves others goes on: it
- * drops, and counts, until there is memory again.
+ * applications have finished is therefore asked, once a second of the host's time and of the graph's: were buffers
+ * refused, and did no application move a message?  So many seconds in a row, and the run is over.  A graph that serves
+ * others goes on: it drops, and counts, until there is memory again.
  */
 #include "runtime/run/run_priv.h"
 
@@ -37,9 +37,9 @@ static uint64_t done(struct run *u)
 
 bool run_dry(struct run *u)
 {
-	struct run_dry *d = &u->dry, now = { .looked = xk_clock_host() };
+	struct run_dry *d = &u->dry, now = { .looked = xk_clock_host(), .at = xk_clock_read(&u->g->vps->clock) };
 
-	if (xk_load_acquire(&u->g->napps) == 0 || now.looked - d->looked < RUN_DRY_LOOK)
+	if (xk_load_acquire(&u->g->napps) == 0 || now.looked - d->looked < RUN_DRY_LOOK || now.at - d->at < RUN_DRY_LOOK)
 		return d->times >= TIMES;
 	now.refused = refused(u->g->vps);
 	if (now.refused != d->refused)

@@ -44,7 +44,7 @@ struct run_times {
 };
 
 /* What was there when it was looked at last, and how often in a row nothing had moved but refusals. */
-struct run_dry { xk_ns looked; uint64_t refused, done; unsigned times; };
+struct run_dry { xk_ns looked, at; uint64_t refused, done; unsigned times; };
 
 struct run {
 	struct xk_graph          *g;

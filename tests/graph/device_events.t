@@ -218,7 +218,8 @@ which="pcap passes"
 begin --control="$tmp/ctl" "$tmp/play.lua" "file=$tmp/in.pcap"
 ok "pcap: it is played" until_ok 20 snapshot
 process pcap counts_on
-mv "$tmp/in.pcap" "$tmp/moved.pcap" && ln -s moved.pcap "$tmp/in.pcap"
+# At once: it is opened again whenever it has been played.
+ln "$tmp/in.pcap" "$tmp/moved.pcap" && ln -s moved.pcap "$tmp/link.pcap" && mv -T "$tmp/link.pcap" "$tmp/in.pcap"
 ok "pcap: moved, and found by its name: it is played on" counts_on
 rm "$tmp/in.pcap"
 ok "pcap: without its file: code 6" graph_ends 6 'pcap: its file is gone'

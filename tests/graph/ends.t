@@ -40,7 +40,7 @@ loaded() {
 }
 now() { date +%s%3N; }
 
-# ends SIGNAL CODE: it does, in time
+# ended SIGNAL CODE: it does, in time
 ended() {
 	began=$(now)
 	kill -"$1" "$graph"

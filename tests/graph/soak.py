@@ -91,6 +91,8 @@ class Run:
         self.p = subprocess.Popen(
             [os.path.join(build, "vp-run"), "--json", "--control=" + self.sock, graph, "preset=" + preset, "conns=%d" % conns],
             stdout=self.out, stderr=self.said)
+
+    def wait_up(self):
         self.ask("--wait", "60s", "show", "runtime")
         self.began = time.monotonic()
 
@@ -123,7 +125,10 @@ class Run:
 
     def end(self):
         self.p.send_signal(signal.SIGTERM)
-        code = self.p.wait(120)
+        try:
+            code = self.p.wait(120)
+        except subprocess.TimeoutExpired:
+            code = -signal.SIGKILL      # who calls sends it
         self.said.seek(0)
         self.out.seek(0)
         end = json.load(self.out) if code == 0 else {}
@@ -135,6 +140,7 @@ class Run:
 def soak(o, preset):
     run = Run(o.build, o.graph, preset, o.conns)
     try:
+        run.wait_up()
         samples = list(run.samples(o.seconds, o.every))
         kinds = [k for k in FLAT if k != "resident" or not o.sanitized]
         doc = {"preset": preset, "seconds": o.seconds, "busy": o.busy, "kinds": kinds, "samples": samples, **run.end()}
@@ -165,6 +171,8 @@ def draw(out):
     for name in sorted(n for n in os.listdir(out) if n.endswith(".json")):
         with open(os.path.join(out, name)) as f:
             d = json.load(f)
+        if "samples" not in d:
+            continue
         with open(os.path.join(out, d["preset"] + ".dat"), "w") as f:
             for before, s in zip(d["samples"], d["samples"][1:]):
                 rate = sum(s["messages"][n] - before["messages"][n] for n in LOADS) / ((s["at"] - before["at"]) or 1)
@@ -182,7 +190,7 @@ def draw(out):
 
 
 def options():
-    p = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1])
+    p = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].removeprefix("usage: "))
     p.add_argument("--seconds", type=float, default=20)
     p.add_argument("--every", type=float, default=1)
     p.add_argument("--busy", type=int, default=os.cpu_count())
@@ -194,6 +202,7 @@ def options():
     o = p.parse_args()
     if not o.judge:
         o.build, o.graph, *o.what = o.what
+        os.makedirs(o.out, exist_ok=True)
     return o
 
 

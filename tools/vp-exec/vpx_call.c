@@ -181,10 +181,14 @@ void vpx_call_receive(struct vpx_program *p)
 	static struct seccomp_notif *n;
 	struct vpx_call c;
 	int64_t result;
+	int err = n == NULL ? seccomp_notify_alloc(&n, NULL) : 0;    /* the kernel's may be longer than that of our headers */
 
-	/* The kernel's may be longer than that of our headers. */
-	if (n == NULL && seccomp_notify_alloc(&n, NULL) != 0)
+	/* A call that waits would be told of for ever. */
+	if (err != 0) {
+		errno = -err;
+		listener_fails(p);
 		return;
+	}
 	memset(n, 0, sizeof *n);
 	/* ENOENT: whoever called was interrupted meanwhile. */
 	if (ioctl(p->notify, SECCOMP_IOCTL_NOTIF_RECV, n) < 0) {

@@ -100,17 +100,16 @@ double xk_rand_exp(struct xk_rand *r, double mean)
 }
 
 /* Where the system has no such call, or a sandbox forbids it: 16 bytes that the kernel has given the program
- * at its start, and nobody outside knows, hashed with what is another each time. */
+ * at its start, and nobody outside knows, hashed with what is another each time and in each thread. */
 static uint64_t entropy_of_start(void)
 {
-	static uint64_t drawn;
+	static _Thread_local uint64_t drawn;
 	const void *given = (const void *)(uintptr_t)getauxval(AT_RANDOM);
 	uint64_t key[2] = { 0, 0 };
 
 	if (given != NULL)
 		memcpy(key, given, sizeof key);
-	return xk_siphash(key, xk_clock_host() ^ (uint64_t)getpid() << 48,
-			  (uint64_t)(uintptr_t)&drawn + __atomic_add_fetch(&drawn, 1, __ATOMIC_RELAXED));
+	return xk_siphash(key, xk_clock_host() ^ (uint64_t)getpid() << 48, (uint64_t)(uintptr_t)&drawn + ++drawn);
 }
 
 uint64_t xk_rand_entropy(void)
